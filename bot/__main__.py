@@ -1,0 +1,5 @@
+"""`python -m bot` is `hitl`."""
+
+from bot.cli import main
+
+main()

@@ -1,0 +1,116 @@
+"""What a person themselves said in a note: the lines that are not quotes, code, HTML, payloads or mail furniture.
+
+Block structure is markdown-it-py's, so that a quote or a code block is what GitLab shows as one. Not here: what the
+words mean (`core.replies`).
+"""
+
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+MAX_PARSED = 64 * 1024
+_CODE = ("fence", "code_block")
+
+
+@dataclass(frozen=True)
+class Speech:
+    """`lines` are for matching: no code. `verbatim` keeps code blocks: it is what a free-text answer says."""
+
+    lines: tuple[str, ...]
+    verbatim: str
+
+    @property
+    def empty(self) -> bool:
+        return not self.verbatim
+
+
+def speech(body: str, wrote: frozenset[str] = frozenset()) -> Speech:
+    """The person's own words in `body`. `wrote` ends a mail's line of attribution ("... wrote:"). Never raises.
+
+    Above 64 kB nothing is parsed and there are no lines to match: the whole text is taken as it is.
+    """
+    text = body.replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > MAX_PARSED:
+        return Speech((), text.strip())
+    raw = text.split("\n")
+    hidden, code = _left_out(_blocks(text), len(raw))
+    _drop_attributions(raw, hidden, wrote)
+    _drop_signature(raw, hidden, code)
+    kept = [(_without_comments(line), number in code) for number, line in enumerate(raw) if number not in hidden]
+    own = [line for line, is_code in kept if not is_code]
+    return Speech(
+        lines=tuple(line.strip() for line in own if line.strip()),
+        verbatim="\n".join(line for line, _ in kept).strip("\n").rstrip(),
+    )
+
+
+def _blocks(text: str) -> list[Token]:
+    # Built anew for each note: a parser is cheap and not documented as safe to share between threads.
+    parser = MarkdownIt("commonmark")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser.parse(text)
+
+
+def _left_out(tokens: list[Token], total: int) -> tuple[set[int], set[int]]:
+    """Line numbers that are not the person's words, and those that are code."""
+    hidden: set[int] = set()
+    code: set[int] = set()
+    details_from: int | None = None
+    for token in tokens:
+        if token.map is None:
+            continue
+        span = range(token.map[0], token.map[1])
+        if token.type == "blockquote_open":
+            hidden.update(span)
+        elif token.type in _CODE:
+            code.update(span)
+        elif token.type == "html_block":
+            hidden.update(span)
+            folded = token.content.casefold()
+            if details_from is None and "<details" in folded:
+                details_from = token.map[0]
+            if details_from is not None and "</details" in folded:
+                hidden.update(range(details_from, token.map[1]))
+                details_from = None
+    if details_from is not None:
+        hidden.update(range(details_from, total))
+    return hidden, code
+
+
+def _drop_attributions(raw: list[str], hidden: set[int], wrote: frozenset[str]) -> None:
+    """The "On Monday, X wrote:" above a quote is the mail program speaking."""
+    for number in sorted(hidden):
+        before = number - 1
+        while before >= 0 and not raw[before].strip():
+            before -= 1
+        if before < 0 or before in hidden:
+            continue
+        line = raw[before].strip().casefold()
+        if line.endswith(":") and any(word in line for word in wrote):
+            hidden.add(before)
+
+
+def _drop_signature(raw: list[str], hidden: set[int], code: set[int]) -> None:
+    """Everything below a mail's signature mark, `-- ` on a line of its own after some text."""
+    for number, line in enumerate(raw):
+        if line.rstrip(" ") == "--" and number not in code and any(earlier.strip() for earlier in raw[:number]):
+            hidden.update(range(number, len(raw)))
+            return
+
+
+def _without_comments(line: str) -> str:
+    """`line` without HTML comments that begin in it; an unclosed one hides the rest, as it does on the page."""
+    start = line.find("<!--")
+    if start < 0:
+        return line
+    kept: list[str] = []
+    at = 0
+    while start >= 0:
+        kept.append(line[at:start])
+        end = line.find("-->", start + 4)
+        if end < 0:
+            return "".join(kept)
+        at = end + 3
+        start = line.find("<!--", at)
+    return "".join([*kept, line[at:]])
