@@ -1,0 +1,55 @@
+"""Effects to deliver, in the database (`bot.ports.Outbox`). Not here: how they are delivered (`flows.deliver`)."""
+
+from datetime import datetime, timedelta
+
+from pydantic import TypeAdapter
+from sqlalchemy import ColumnElement, Connection, FromClause, exists, select, update
+
+from bot.adapters.store.once import inserted
+from bot.adapters.store.queue import Queue
+from bot.adapters.tables import RowState, outbox
+from bot.core.effects import Effect
+from bot.ports import Claimed
+
+_EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
+_PENDING = RowState.PENDING.value
+
+
+class SqlOutbox(Queue[Effect]):
+    """Each effect once. Within a lane only the oldest unfinished one can be claimed; parked and cancelled count as finished."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, outbox)
+
+    def put(self, effect: Effect, now: datetime) -> bool:
+        values = {
+            "effect_id": effect.effect_id,
+            "lane": effect.lane,
+            "created_at": now,
+            "body": _EFFECT.dump_json(effect).decode(),
+            "state": _PENDING,
+            "due_at": now,
+            "attempts": 0,
+        }
+        return inserted(self._connection, outbox, values)
+
+    def claim(self, now: datetime, lease: timedelta, *, lane: str | None = None) -> Claimed[Effect] | None:
+        return self._claim(now, lease, lane=lane)
+
+    def cancel(self, effect_id: str) -> bool:
+        unfinished = (outbox.c.effect_id == effect_id) & (outbox.c.state == _PENDING)
+        statement = update(outbox).where(unfinished).values(state=RowState.CANCELLED.value, lease_until=None)
+        return self._connection.execute(statement).rowcount == 1
+
+    def error(self, effect_id: str) -> str | None:
+        unfinished = (outbox.c.effect_id == effect_id) & (outbox.c.state == _PENDING)
+        said: str | None = self._connection.scalar(select(outbox.c.error).where(unfinished))
+        return said
+
+    def _read(self, body: str) -> Effect:
+        return _EFFECT.validate_json(body)
+
+    def _its_turn(self, candidate: FromClause) -> ColumnElement[bool]:
+        earlier = outbox.alias("earlier")
+        in_front = (earlier.c.lane == candidate.c.lane) & (earlier.c.id < candidate.c.id) & (earlier.c.state == _PENDING)
+        return ~exists().where(in_front)

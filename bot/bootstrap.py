@@ -1,0 +1,129 @@
+"""Puts a bot together from settings: the only place that picks adapters. Closing the bot closes all it opened."""
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from bot.adapters.announcements import Announcements
+from bot.adapters.engine import create_engine
+from bot.adapters.gitlab.connection import Connection
+from bot.adapters.gitlab.people import TokenPeople
+from bot.adapters.gitlab.project import ProjectGateway
+from bot.adapters.migrate import upgrade
+from bot.adapters.store import SqlStore
+from bot.adapters.system import SecretIds, SystemClock, decode_key, load_or_make_key
+from bot.adapters.templates import Templates
+from bot.core.errors import ConfigError
+from bot.flows.parts import Parts, Project, Projects
+from bot.flows.receive import poll
+from bot.flows.tick import drain
+from bot.ports import Clock, Ids
+from bot.settings import ProjectSection, Settings
+from bot.web.app import create_app
+from bot.wire.gitlab import HookSecret
+from bot.worker import Worker
+
+
+@dataclass(frozen=True)
+class Bot:
+    """A whole bot. `notices` are lines the operator should see once, such as a key made just now."""
+
+    settings: Settings
+    parts: Parts
+    worker: Worker
+    announcements: Announcements
+    hook_secrets: tuple[HookSecret, ...]
+    notices: tuple[str, ...]
+    store: SqlStore
+
+    def app(self) -> FastAPI:
+        """The HTTP side of this bot."""
+        return create_app(self.parts, self.hook_secrets, self.announcements.subscribe)
+
+    def start(self) -> None:
+        """Begin working off inbox and outbox in the background."""
+        seconds = self.settings.worker.poll_seconds
+        self.worker.start(lambda: drain(self.parts), lambda: poll(self.parts, timedelta(seconds=seconds)), seconds)
+
+    def close(self) -> None:
+        self.worker.stop()
+        self.store.close()
+
+
+def build(settings: Settings, *, clock: Clock | None = None, ids: Ids | None = None) -> Bot:
+    """A bot that is ready but not yet working (`start` begins).
+
+    Raises `ConfigError` and `StoreUnavailable`; does not talk to GitLab.
+    """
+    clock = clock or SystemClock()
+    keys, notices = _payload_keys(settings)
+    engine = create_engine(settings.database.url.get_secret_value(), base=settings.base)
+    upgrade(engine)
+    store = SqlStore(engine)
+    announcements = Announcements()
+    worker = Worker()
+    parts = Parts(
+        store=store,
+        projects=Projects([_project(settings, section, clock) for section in settings.projects]),
+        people=TokenPeople(
+            settings.gitlab.url,
+            timeout=settings.gitlab.timeout_seconds,
+            ca_file=settings.gitlab.ca_file,
+            proxy=settings.gitlab.proxy,
+        ),
+        renderer=Templates(settings.templates.directory and settings.base / settings.templates.directory),
+        clock=clock,
+        ids=ids or SecretIds(),
+        instance=settings.gitlab.url,
+        keys=keys,
+        lease=timedelta(seconds=settings.worker.lease_seconds),
+        wake=worker.wake,
+        announce=announcements.announce,
+    )
+    return Bot(settings, parts, worker, announcements, _hook_secrets(settings), notices, store)
+
+
+def _project(settings: Settings, section: ProjectSection, clock: Clock) -> Project:
+    connection = Connection(
+        settings.gitlab.url,
+        section.token,
+        timeout=settings.gitlab.timeout_seconds,
+        ca_file=settings.gitlab.ca_file,
+        proxy=settings.gitlab.proxy,
+    )
+    return Project(
+        path=section.path,
+        instance=settings.gitlab.url,
+        gateway=ProjectGateway(connection, section.path, clock=clock),
+        policy=settings.policy_of(section),
+        former_bot_ids=frozenset(settings.gitlab.former_bot_ids),
+    )
+
+
+def _hook_secrets(settings: Settings) -> tuple[HookSecret, ...]:
+    return tuple(
+        HookSecret(section.webhook_secret, frozenset({section.path}))
+        for section in settings.projects
+        if section.webhook_secret is not None
+    )
+
+
+def _payload_keys(settings: Settings) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
+    keys: list[bytes] = []
+    notices: list[str] = []
+    for index, source in enumerate(settings.payload.key):
+        if "env" in source:
+            text = os.environ.get(source["env"], "")
+            if not text:
+                raise ConfigError(f"payload.key.{index}: environment variable {source['env']} is not set (or empty)")
+            keys.append(decode_key(text, f"environment variable {source['env']}"))
+            continue
+        path = settings.base / Path(source["file"])
+        key, made = load_or_make_key(path)
+        keys.append(key)
+        if made:
+            notices.append(f"made {path}: back it up, without it the bot cannot prove that old questions are its own")
+    return tuple(keys), tuple(notices)
