@@ -1,0 +1,151 @@
+"""Real processes killed with SIGKILL at the two worst moments; after a restart nothing is lost and nothing doubled."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.bootstrap import build
+from bot.client import Client
+from bot.core.errors import HitlError
+from bot.flows.keys import create_key
+from bot.sandbox.seed import demo_world
+from bot.sandbox.server import SandboxServer
+from bot.settings import load
+from bot.testing import ScriptedPerson
+
+pytestmark = pytest.mark.slow
+
+CHOICE: dict[str, Any] = {"text": "Which database?", "question_type": "multiple_choice", "options": ["PostgreSQL", "SQLite"]}
+CONFIG = """
+[gitlab]
+url = "{tracker}"
+[worker]
+poll_seconds = 3600
+lease_seconds = 1
+[[projects]]
+path = "acme/platform/api"
+token = {{ file = "token" }}
+webhook_secret = {{ file = "secret" }}
+"""
+
+
+class Installation:
+    """`hitl serve` as its own process, against a tracker in this one."""
+
+    def __init__(self, folder: Path, tracker: SandboxServer) -> None:
+        self.tracker = tracker
+        self.config = folder / "config.toml"
+        bot_user = next(user for user in tracker.world.users.values() if user.bot)
+        (folder / "token").write_text(tracker.world.add_token(bot_user))
+        (folder / "secret").write_text("s3cret-of-this-test")
+        self.config.write_text(CONFIG.format(tracker=tracker.url))
+        bot = build(load(self.config))
+        _, self.key = create_key(bot.parts, name="flow", projects=["acme/platform/api"])
+        bot.close()
+        self._hook: Any = None
+
+    @contextmanager
+    def serving(self) -> Iterator[tuple[subprocess.Popen[str], Client]]:
+        """A process that answers; the tracker's hook points at it. Killed at the end if it still runs."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bot", "serve", "--config", str(self.config)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "HITL_SERVER__PORT": "0"},
+        )
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().rsplit(" ", 1)[-1].strip()
+            assert url.startswith("http://"), "hitl serve prints its URL when ready"
+            self.tracker.world.hooks.clear()
+            self.tracker.world.add_hook(
+                next(iter(self.tracker.world.projects.values())), f"{url}/webhooks/gitlab", token="s3cret-of-this-test"
+            )
+            yield process, Client(url, self.key)
+        finally:
+            process.kill()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+    def person(self, username: str) -> ScriptedPerson:
+        world = self.tracker.world
+        user = next(user for user in world.users.values() if user.username == username)
+        return ScriptedPerson(self.tracker.url, world.add_token(user), 77, 12)
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    with SandboxServer(demo_world()) as tracker:
+        yield Installation(tmp_path, tracker)
+
+
+def eventually(met: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if met():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds} s in vain until {what}")
+
+
+def test_killed_between_accept_and_processing(installation: Installation) -> None:
+    """A hook that was answered 202 is processed after the restart: the answer is there, and marked once."""
+    with installation.serving() as (process, client):
+        run = client.start("acme/platform/api#12", flow="plan", goal="Plan it.", owner="dana")["id"]
+        placed = client.ask(run, [CHOICE])[0]
+        # Reading the thread hangs, so the process dies with the row stored, claimed and not worked off.
+        slow = installation.tracker.faults.add("GET", "*/discussions/*", times=None, delay=30.0)
+        reply = installation.person("dana").reply(placed, "B")
+        eventually(lambda: slow.hits > 0, "the bot reads the thread")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    installation.tracker.faults.clear()
+    with installation.serving() as (_, client):
+        eventually(lambda: client.questions(run)["questions"][0]["answer"] is not None, "the answer is taken over")
+        assert client.questions(run)["questions"][0]["answer"]["keys"] == ["B"]
+        dana = installation.person("dana")
+        eventually(lambda: dana.reactions(reply["id"]) == ["white_check_mark"], "the reply is marked")
+
+
+def test_killed_between_post_and_record(installation: Installation) -> None:
+    """A question whose thread was opened just before the process died is found again, not posted twice."""
+    with installation.serving() as (process, client):
+        run = client.start("acme/platform/api#12", flow="plan", goal="Plan it.", owner="dana")["id"]
+        # The tracker stores the thread and holds its answer back.
+        held = installation.tracker.faults.add("POST", "*/discussions", times=1, hold=30.0)
+        _ask_without_waiting(client, run)
+        eventually(lambda: held.hits > 0 and len(_question_notes(installation)) == 1, "the thread is stored")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    installation.tracker.faults.clear()
+    with installation.serving() as (_, client):
+        eventually(lambda: client.questions(run)["questions"][0]["url"] is not None, "the question knows its thread")
+        notes = _question_notes(installation)
+        assert len(notes) == 1
+        assert client.questions(run)["questions"][0]["url"].endswith(f"#note_{notes[0]['id']}")
+
+
+def _ask_without_waiting(client: Client, run: str) -> None:
+    from threading import Thread
+
+    def ask() -> None:
+        try:
+            client.ask(run, [CHOICE])
+        except HitlError:
+            return  # the process is killed while this request waits
+
+    Thread(target=ask, daemon=True).start()
+
+
+def _question_notes(installation: Installation) -> list[dict[str, Any]]:
+    return [note for note in installation.person("dana").notes() if "cannot decide this alone" in note["body"]]
