@@ -38,6 +38,7 @@ class Bot:
     hook_secrets: tuple[HookSecret, ...]
     notices: tuple[str, ...]
     store: SqlStore
+    connections: tuple[Connection, ...]
 
     def app(self) -> FastAPI:
         """The HTTP side of this bot."""
@@ -50,6 +51,8 @@ class Bot:
 
     def close(self) -> None:
         self.worker.stop()
+        for connection in self.connections:
+            connection.close()
         self.store.close()
 
 
@@ -65,16 +68,22 @@ def build(settings: Settings, *, clock: Clock | None = None, ids: Ids | None = N
     store = SqlStore(engine)
     announcements = Announcements()
     worker = Worker()
+    connections = tuple(_connection(settings, section, clock) for section in settings.projects)
     parts = Parts(
         store=store,
-        projects=Projects([_project(settings, section, clock) for section in settings.projects]),
+        projects=Projects(
+            [
+                _project(settings, section, connection, clock)
+                for section, connection in zip(settings.projects, connections, strict=True)
+            ]
+        ),
         people=TokenPeople(
             settings.gitlab.url,
             timeout=settings.gitlab.timeout_seconds,
-            ca_file=settings.gitlab.ca_file,
+            ca_file=_beside(settings, settings.gitlab.ca_file),
             proxy=settings.gitlab.proxy,
         ),
-        renderer=Templates(settings.templates.directory and settings.base / settings.templates.directory),
+        renderer=Templates(_beside(settings, settings.templates.directory)),
         clock=clock,
         ids=ids or SecretIds(),
         instance=settings.gitlab.url,
@@ -83,17 +92,21 @@ def build(settings: Settings, *, clock: Clock | None = None, ids: Ids | None = N
         wake=worker.wake,
         announce=announcements.announce,
     )
-    return Bot(settings, parts, worker, announcements, _hook_secrets(settings), notices, store)
+    return Bot(settings, parts, worker, announcements, _hook_secrets(settings), notices, store, connections)
 
 
-def _project(settings: Settings, section: ProjectSection, clock: Clock) -> Project:
-    connection = Connection(
+def _connection(settings: Settings, section: ProjectSection, clock: Clock) -> Connection:
+    return Connection(
         settings.gitlab.url,
         section.token,
         timeout=settings.gitlab.timeout_seconds,
-        ca_file=settings.gitlab.ca_file,
+        ca_file=_beside(settings, settings.gitlab.ca_file),
         proxy=settings.gitlab.proxy,
+        clock=clock,
     )
+
+
+def _project(settings: Settings, section: ProjectSection, connection: Connection, clock: Clock) -> Project:
     return Project(
         path=section.path,
         instance=settings.gitlab.url,
@@ -101,6 +114,11 @@ def _project(settings: Settings, section: ProjectSection, clock: Clock) -> Proje
         policy=settings.policy_of(section),
         former_bot_ids=frozenset(settings.gitlab.former_bot_ids),
     )
+
+
+def _beside(settings: Settings, path: Path | None) -> Path | None:
+    """Relative paths are relative to the configuration file."""
+    return None if path is None else settings.base / path
 
 
 def _hook_secrets(settings: Settings) -> tuple[HookSecret, ...]:

@@ -47,7 +47,7 @@ class Posted:
 
 
 class Gateway(Protocol):
-    """One GitLab project, seen with the token configured for it."""
+    """One GitLab project, seen with the token configured for it. A project out of the token's sight is `Gone`, never None."""
 
     def identity(self) -> Person:
         """Whose token this is (`GET /user`); asked once."""
@@ -78,7 +78,9 @@ class Gateway(Protocol):
     def membership(self, user_id: int, *, fresh: bool = False) -> Membership | None:
         """The effective role (`members/all/:id`), None for none. May be a minute old unless `fresh`."""
 
-    def account(self, user_id: int) -> Account: ...
+    def account(self, user_id: int) -> Account:
+        """Raises `Gone` for a user GitLab does not know."""
+
 
     def find_account(self, username: str) -> Account | None: ...
 
