@@ -81,7 +81,6 @@ class Gateway(Protocol):
     def account(self, user_id: int) -> Account:
         """Raises `Gone` for a user GitLab does not know."""
 
-
     def find_account(self, username: str) -> Account | None: ...
 
 

@@ -79,9 +79,7 @@ def test_modules_are_small_named_and_said(path: Path) -> None:
     assert ast.get_docstring(ast.parse(text)), f"{_name(path)} does not say what it is"
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if {"core", "flows"} & set(path.relative_to(ROOT).parts)], ids=_name
-)
+@pytest.mark.parametrize("path", [path for path in MODULES if {"core", "flows"} & set(path.relative_to(ROOT).parts)], ids=_name)
 def test_time_is_given(path: Path) -> None:
     """Core and flows never look at a clock: the time is an argument or a port."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -11,7 +11,9 @@ import pytest
 from bot.testing import Stage
 
 
-def hitl(*arguments: str, environment: dict[str, str] | None = None, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def hitl(
+    *arguments: str, environment: dict[str, str] | None = None, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """`hitl …` with a clean environment."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HITL_")}
     return subprocess.run(
@@ -33,7 +35,10 @@ def at(stage: Stage) -> dict[str, str]:
     ("config", "words"),
     [
         (None, "no such file"),
-        ('[gitlab]\nurl = "https://x"\n[[projects]]\npath = "a/b"\ntoken = { env = "NOPE" }\n', "environment variable NOPE is not set"),
+        (
+            '[gitlab]\nurl = "https://x"\n[[projects]]\npath = "a/b"\ntoken = { env = "NOPE" }\n',
+            "environment variable NOPE is not set",
+        ),
         (
             '[gitlab]\nurl = "https://x"\n[database]\nurl = "sqlite:////no/such/folder/hitl.db"\n'
             '[[projects]]\npath = "a/b"\ntoken = { env = "T" }\nmode = "poll"\n',
@@ -63,8 +68,8 @@ def test_ask_continue_and_questions(stage: Stage) -> None:
     """A question in one line, how it stands, and Continue by the item's name."""
     stage.bot.start()
     asked = hitl(
-        "ask", stage.item, "Which database?", "--option", "PostgreSQL", "--option", "SQLite", "--recommend", "A", "--owner", "dana", "--json",
-        environment=at(stage),
+        "ask", stage.item, "Which database?", "--option", "PostgreSQL", "--option", "SQLite", "--recommend", "A",
+        "--owner", "dana", "--json", environment=at(stage),
     )  # fmt: skip
     assert asked.returncode == 0, asked.stderr
     placed = json.loads(asked.stdout)
@@ -80,11 +85,29 @@ def test_ask_continue_and_questions(stage: Stage) -> None:
 def test_ask_and_wait(stage: Stage) -> None:
     """`--wait` prints the answer once somebody continued; in time or exit 5, with the question left open."""
     stage.bot.start()
-    late = hitl("ask", stage.item, "Anything?", "--owner", "dana", "--flow", "late", "--wait", "--timeout", "0.3", environment=at(stage))
+    late = hitl(
+        "ask", stage.item, "Anything?", "--owner", "dana", "--flow", "late", "--wait", "--timeout", "0.3", environment=at(stage)
+    )
     assert late.returncode == 5
     assert "no answer yet" in late.stderr
-    command = [sys.executable, "-m", "bot", "ask", stage.item, "Which?", "-o", "PostgreSQL", "-o", "SQLite", "--owner", "dana", "--wait"]
-    waiting = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **at(stage)})
+    command = [
+        sys.executable,
+        "-m",
+        "bot",
+        "ask",
+        stage.item,
+        "Which?",
+        "-o",
+        "PostgreSQL",
+        "-o",
+        "SQLite",
+        "--owner",
+        "dana",
+        "--wait",
+    ]
+    waiting = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **at(stage)}
+    )
     assert waiting.stderr is not None
     url = waiting.stderr.readline()
     note_id = int(url.rsplit("_", 1)[-1])
@@ -110,9 +133,8 @@ def test_keys_create(stage: Stage) -> None:
     """`hitl keys create --json` gives id and key once; the key works."""
     config = stage.folder / "config.toml"
     (stage.folder / "token").write_text(stage.settings.projects[0].token.get_secret_value())
-    config.write_text(
-        f'[gitlab]\nurl = "{stage.tracker.url}"\n[[projects]]\npath = "acme/platform/api"\ntoken = {{ file = "token" }}\nmode = "poll"\n'
-    )
+    project = '[[projects]]\npath = "acme/platform/api"\ntoken = { file = "token" }\nmode = "poll"\n'
+    config.write_text(f'[gitlab]\nurl = "{stage.tracker.url}"\n{project}')
     made = hitl("keys", "create", "--project", "acme/platform/api", "--json", "-c", str(config))
     assert made.returncode == 0, made.stderr
     key = json.loads(made.stdout)

@@ -15,7 +15,12 @@ from bot.testing import Stage
 def test_the_story_and_the_resume(tmp_path: Path) -> None:
     """One JSON object at the end: who said what, what counted and why not, and the resume document."""
     result = subprocess.run(
-        [sys.executable, "-m", "bot", "demo", "--auto", "--json"], capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path
+        [sys.executable, "-m", "bot", "demo", "--auto", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=tmp_path,
     )
     assert result.returncode == 0, result.stderr
     told = json.loads(result.stdout)

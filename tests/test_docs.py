@@ -52,9 +52,10 @@ def test_the_readme_is_one_screen_of_commands() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
     for command in re.findall(r"hitl (\w+)", readme):
         if command not in ("continue", "answer"):
-            assert f'"{command}"' in (ROOT / "bot/cli/commands.py").read_text() or f"def {command}(" in (
-                ROOT / "bot/cli/commands.py"
-            ).read_text(), command
+            assert (
+                f'"{command}"' in (ROOT / "bot/cli/commands.py").read_text()
+                or f"def {command}(" in (ROOT / "bot/cli/commands.py").read_text()
+            ), command
 
 
 @pytest.mark.parametrize("example", ["plan.py", "cleanup.py"])

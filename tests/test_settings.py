@@ -78,9 +78,15 @@ def test_a_project_may_override_the_policy(tmp_path: Path) -> None:
 FAULTS = {
     "unknown key": (MINIMAL + "[server]\nprot = 1\n", "server.prot: unknown key"),
     "unknown section": (MINIMAL + "[sever]\nport = 1\n", "sever: unknown key"),
-    "missing section": ('[[projects]]\npath = "a/b"\ntoken = { env = "HITL_PROJECT_TOKEN" }\nmode = "poll"\n', "gitlab: missing"),
+    "missing section": (
+        '[[projects]]\npath = "a/b"\ntoken = { env = "HITL_PROJECT_TOKEN" }\nmode = "poll"\n',
+        "gitlab: missing",
+    ),
     "no projects": ('[gitlab]\nurl = "https://x"\n', "projects: missing"),
-    "inline secret": (MINIMAL.replace('{ env = "HITL_PROJECT_TOKEN" }', '"glpat-inline"'), "projects.0.token: a secret is not written here"),
+    "inline secret": (
+        MINIMAL.replace('{ env = "HITL_PROJECT_TOKEN" }', '"glpat-inline"'),
+        "projects.0.token: a secret is not written here",
+    ),
     "unset variable": (MINIMAL.replace("HITL_PROJECT_TOKEN", "HITL_NO_SUCH"), "environment variable HITL_NO_SUCH is not set"),
     "unreadable file": (MINIMAL.replace('"secret"', '"no-such-file"'), "no-such-file cannot be read"),
     "no hook secret": (MINIMAL.replace('webhook_secret = { file = "secret" }', ""), "webhook_secret is missing"),

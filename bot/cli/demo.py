@@ -12,6 +12,7 @@ from rich.markup import escape
 from bot.client import Client
 from bot.core.errors import ConfigError
 from bot.testing.stage import Stage
+from bot.web.server import listen
 
 FLOW = "plan"
 GOAL = "Write the plan for the importer: database, environments, constraints."
@@ -50,7 +51,7 @@ def stay(*, tracker_port: int, bot_port: int) -> None:
     stopped = Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     with tempfile.TemporaryDirectory(prefix="hitl-demo-") as folder, _stage(Path(folder), tracker_port, bot_port) as stage:
-        run, placed = start_flow(stage.client, stage.item)
+        run, _ = start_flow(stage.client, stage.item)
         console.print("\n[bold]hitl demo[/] · a sandbox tracker, the bot and an example flow, all on this machine\n")
         console.print(f"  1. Open       [link]{stage.item_url}[/link]")
         console.print("  2. Choose who you are, and answer in the three threads:")
@@ -68,12 +69,13 @@ def stay(*, tracker_port: int, bot_port: int) -> None:
         stopped.set()
 
 
-def _stage(folder: Path, tracker_port: int, bot_port: int) -> Stage:
-    """On the usual ports where they are free, on any others where not."""
+def _free(port: int) -> int:
+    """The usual port where it is free, any other where not."""
     try:
-        return Stage(folder, working=True, tracker_port=tracker_port, bot_port=bot_port, poll_seconds=5)
+        listen("127.0.0.1", port).close()
     except ConfigError:
-        return Stage(folder, working=True, poll_seconds=5)
+        return 0
+    return port
 
 
 def _follow(console: Console, client: Client, run_id: str, stopped: Event) -> None:

@@ -15,6 +15,7 @@ from bot.core.retries import wait_after
 from bot.flows.parts import Parts, Project
 from bot.ports import Claimed, Posted
 
+
 @dataclass(frozen=True)
 class Done:
     """What an effect came to; `posted` when it made, or found, a note."""

@@ -13,7 +13,9 @@ CHOICE: dict[str, Any] = {"text": "Which database?", "question_type": "multiple_
 YES_NO: dict[str, Any] = {"text": "May the old table go?", "question_type": "yes_no"}
 
 
-def ask(stage: Stage, *questions: dict[str, Any], run_id: str | None = None, flow: str = "plan") -> tuple[str, list[dict[str, Any]]]:
+def ask(
+    stage: Stage, *questions: dict[str, Any], run_id: str | None = None, flow: str = "plan"
+) -> tuple[str, list[dict[str, Any]]]:
     """A run with these questions posted: its id, and where they stand."""
     run = run_id or stage.client.start(stage.item, flow=flow, goal="Plan it.", owner="dana")["id"]
     placed = stage.client.ask(run, questions or (CHOICE,))
@@ -55,7 +57,12 @@ def test_ask_answer_continue_resume(stage: Stage) -> None:
     assert answers[2]["text"] == "Keep the nightly export."
     assert document["mode"] == "answers"
     assert document["continued_by"] == {"id": 203, "username": "petra"}
-    refused = [(reply["by"]["username"], reply["why"]) for question in document["questions"] for reply in question["replies"] if not reply["counted"]]
+    refused = [
+        (reply["by"]["username"], reply["why"])
+        for question in document["questions"]
+        for reply in question["replies"]
+        if not reply["counted"]
+    ]
     assert refused == [("gil", "role_below_threshold"), ("stranger", "not_a_member")]
     assert stage.client.run(run["id"])["status"] == "running"
 
@@ -63,7 +70,9 @@ def test_ask_answer_continue_resume(stage: Stage) -> None:
 def test_questions_are_real_threads_with_readable_cards(stage: Stage) -> None:
     """A question is a thread that can be resolved before anybody replies, and reads well as plain Markdown (G11, G95)."""
     _, placed = start_flow(stage.client, stage.item)
-    threads = [thread for thread in stage.person("dana").threads() if thread["id"] in {each["discussion_id"] for each in placed}]
+    threads = [
+        thread for thread in stage.person("dana").threads() if thread["id"] in {each["discussion_id"] for each in placed}
+    ]
     assert len(threads) == len(QUESTIONS)
     note = threads[0]["notes"][0]
     assert note["resolvable"] is True
@@ -237,7 +246,9 @@ def test_a_copied_payload_is_never_a_question(stage: Stage) -> None:
     run, (question,) = ask(stage)
     body = next(note["body"] for note in stage.person("omar").notes() if note["id"] == question["note_id"])
     copy = stage.tracker.discussions.open_thread(
-        next(iter(stage.world.issues.values())), next(user for user in stage.world.users.values() if user.username == "omar"), body
+        next(iter(stage.world.issues.values())),
+        next(user for user in stage.world.users.values() if user.username == "omar"),
+        body,
     )
     stage.person("dana").reply({"discussion_id": copy.discussion_id}, "B")
     stage.settle()
@@ -303,7 +314,9 @@ def test_own_notes_hidden_lines_and_bots_never_count(stage: Stage) -> None:
     say(stage, "petra", question, "Z")
     assert {reply["by"]["username"] for reply in first(stage, run)["replies"]} == {"gil", "petra"}
     bodies = [note["body"] for note in stage.person("dana").notes() if note["author"]["username"].startswith("project_77_bot")]
-    assert all(not isinstance(decode(body, stage.bot.parts.keys), NotOurs) for body in bodies), "every note of the bot is signed"
+    assert all(not isinstance(decode(body, stage.bot.parts.keys), NotOurs) for body in bodies), (
+        "every note of the bot is signed"
+    )
 
 
 def test_lost_hooks_are_made_up_for_by_the_poll(stage: Stage) -> None:

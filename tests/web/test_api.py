@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import requests
 
-from bot.core.errors import Forbidden, NotFound
 from bot.client import Client
+from bot.core.errors import Forbidden, NotFound
 from bot.testing import Stage
 
 CHOICE: dict[str, Any] = {"text": "Which?", "question_type": "multiple_choice", "options": ["PostgreSQL", "SQLite"]}
@@ -105,7 +105,9 @@ START_FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("change", "status", "words"), START_FAULTS, ids=[f"{words} {status}" for _, status, words in START_FAULTS])
+@pytest.mark.parametrize(
+    ("change", "status", "words"), START_FAULTS, ids=[f"{words} {status}" for _, status, words in START_FAULTS]
+)
 def test_bad_starts_are_refused(stage: Stage, change: dict[str, Any], status: int, words: str) -> None:
     """A run starts only on a project issue served here, for somebody who may start runs; else the reason."""
     answer = call(stage, "POST", "/runs", {name: value for name, value in {**START, **change}.items() if value is not None})
@@ -206,7 +208,9 @@ def test_the_same_post_twice_is_one(stage: Stage) -> None:
     assert again.headers["idempotency-replayed"] == "true"
     assert call(stage, "POST", "/runs", {**START, "goal": "Other."}, **key).status_code == 422
     run = first.json()["id"]
-    asks = [call(stage, "POST", f"/runs/{run}/questions", {"questions": [CHOICE]}, **{"Idempotency-Key": "k-2"}) for _ in range(2)]
+    asks = [
+        call(stage, "POST", f"/runs/{run}/questions", {"questions": [CHOICE]}, **{"Idempotency-Key": "k-2"}) for _ in range(2)
+    ]
     assert asks[0].json() == asks[1].json()
     assert call(stage, "GET", f"/runs/{run}/questions").json()["total"] == 1
 
@@ -272,7 +276,10 @@ def test_unknown_paths_and_methods_answer_problems(stage: Stage) -> None:
     assert call(stage, "GET", "/nothing").json()["status"] == 404
     assert call(stage, "DELETE", "/runs").json()["status"] == 405
     answer = requests.post(
-        f"{stage.web.url}/api/v1/runs", data=b"{", headers={"Authorization": f"Bearer {stage.key_secret}", "Content-Type": "application/json"}, timeout=10
+        f"{stage.web.url}/api/v1/runs",
+        data=b"{",
+        headers={"Authorization": f"Bearer {stage.key_secret}", "Content-Type": "application/json"},
+        timeout=10,
     )
     assert answer.status_code == 422
     assert json.loads(answer.text)["code"] == "invalid"

@@ -125,7 +125,15 @@ def test_what_is_not_ours_is_accepted_and_not_stored(quiet: Stage, event: dict[s
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"not json", b"[]", b"null", b'{"object_kind": "note"}', b'{"object_kind": "note", "object_attributes": {"id": "x"}}', b"\xff\xfe"],
+    [
+        b"",
+        b"not json",
+        b"[]",
+        b"null",
+        b'{"object_kind": "note"}',
+        b'{"object_kind": "note", "object_attributes": {"id": "x"}}',
+        b"\xff\xfe",
+    ],
     ids=["empty", "text", "array", "null", "no attributes", "wrong types", "not UTF-8"],
 )
 def test_what_cannot_be_read_makes_the_item_be_read_again(quiet: Stage, data: bytes) -> None:
@@ -157,7 +165,11 @@ def test_samples_are_taken_in(quiet: Stage) -> None:
     asked(quiet)
     for case in ("note_create", "old_gitlab", "confidential_note"):
         headers = json.loads((SAMPLES / case / "headers.json").read_text())
-        kept = {name: value for name, value in headers.items() if name.casefold() not in ("x-gitlab-token", "content-length", "host")}
+        kept = {
+            name: value
+            for name, value in headers.items()
+            if name.casefold() not in ("x-gitlab-token", "content-length", "host")
+        }
         answer = requests.post(
             f"{quiet.web.url}/webhooks/gitlab",
             data=(SAMPLES / case / "body.json").read_bytes(),
