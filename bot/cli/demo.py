@@ -50,13 +50,17 @@ def stay(*, tracker_port: int, bot_port: int) -> None:
     console = Console(highlight=False)
     stopped = Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    with tempfile.TemporaryDirectory(prefix="hitl-demo-") as folder, _stage(Path(folder), tracker_port, bot_port) as stage:
+    ports = {"tracker_port": _free(tracker_port), "bot_port": _free(bot_port)}
+    with (
+        tempfile.TemporaryDirectory(prefix="hitl-demo-") as folder,
+        Stage(Path(folder), working=True, poll_seconds=5, **ports) as stage,
+    ):
         run, _ = start_flow(stage.client, stage.item)
         console.print("\n[bold]hitl demo[/] · a sandbox tracker, the bot and an example flow, all on this machine\n")
         console.print(f"  1. Open       [link]{stage.item_url}[/link]")
         console.print("  2. Choose who you are, and answer in the three threads:")
-        for question, place in zip(QUESTIONS, placed, strict=True):
-            console.print(f"       · {escape(question['text'])}  [dim]{place['url']}[/]")
+        for question in QUESTIONS:
+            console.print(f"       · {escape(question['text'])}")
         console.print("  3. Comment    [bold]hitl continue[/]   as dana, petra or omar, and watch this terminal\n")
         console.print(f"  bot API       {stage.web.url}/api/v1   run {run['id']}")
         console.print("  stop          Ctrl-C\n")

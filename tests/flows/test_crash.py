@@ -122,7 +122,7 @@ def test_killed_between_post_and_record(installation: Installation) -> None:
     with installation.serving() as (process, client):
         run = client.start("acme/platform/api#12", flow="plan", goal="Plan it.", owner="dana")["id"]
         # The tracker stores the thread and holds its answer back.
-        held = installation.tracker.faults.add("POST", "*/discussions", times=1, hold=30.0)
+        held = installation.tracker.faults.add("POST", "*/discussions", times=1, cut="drop", hold=30.0)
         _ask_without_waiting(client, run)
         eventually(lambda: held.hits > 0 and len(_question_notes(installation)) == 1, "the thread is stored")
         process.send_signal(signal.SIGKILL)

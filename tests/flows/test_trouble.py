@@ -107,7 +107,8 @@ def test_an_answer_waits_while_roles_cannot_be_looked_up(stage: Stage, clock: Mo
     run = asked(stage)
     stage.settle()
     question = stage.client.questions(run)["questions"][0]
-    thread = next(thread for thread in stage.person("dana").threads() if question["url"].endswith(str(thread["notes"][0]["id"])))
+    note_id = int(question["url"].rpartition("_")[2])
+    thread = next(thread for thread in stage.person("dana").threads() if thread["notes"][0]["id"] == note_id)
     stage.tracker.faults.add("GET", "*/members/all/*", status=429, retry_after=60, times=1)
     stage.person("petra").reply({"discussion_id": thread["id"]}, "A")
     stage.tracker.hooks.flush(5)
