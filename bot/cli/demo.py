@@ -50,10 +50,9 @@ def stay(*, tracker_port: int, bot_port: int) -> None:
     console = Console(highlight=False)
     stopped = Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    ports = {"tracker_port": _free(tracker_port), "bot_port": _free(bot_port)}
     with (
         tempfile.TemporaryDirectory(prefix="hitl-demo-") as folder,
-        Stage(Path(folder), working=True, poll_seconds=5, **ports) as stage,
+        Stage(Path(folder), working=True, poll_seconds=5, tracker_port=_free(tracker_port), bot_port=_free(bot_port)) as stage,
     ):
         run, _ = start_flow(stage.client, stage.item)
         console.print("\n[bold]hitl demo[/] · a sandbox tracker, the bot and an example flow, all on this machine\n")

@@ -10,11 +10,12 @@ import re
 
 JOINER = "\u2060"  # WORD JOINER: no width, no line break, and no part of any GitLab name
 
-_JOINER_TYPED = "&#8288;"
+_BY_NUMBER = frozenset({JOINER, "\r"})  # GitLab deletes every CR, which would join what it kept apart
 _SIGILS = frozenset("@#!~%$&^:")
 _ALWAYS = frozenset("\\`*[]<|")
 _LINE_START = re.compile(r"^([/>#=+\-]|~~~)|^(\d{1,9})(?=[.)])")
-_HEX_RUN = re.compile(r"(?<![0-9A-Za-z])([0-9a-f]{3})(?=[0-9a-f]{4,37}(?![0-9A-Za-z]))")
+_HEX_RUN = re.compile(r"[0-9a-fA-F]{7,}")  # a commit id has at least seven digits
+_HEX_PIECE = 6
 _TICKET = re.compile(r"(?<![0-9A-Za-z])([A-Z][A-Z0-9_]{1,9}-)(?=\d)")
 _WWW = re.compile(r"(?i)(?<![0-9A-Za-z])(www)(?=\.)")
 _TOKEN = re.compile(rf"{JOINER}|&#(\d{{1,4}});|\\(.)", re.DOTALL)
@@ -52,8 +53,8 @@ def _line(line: str) -> str:
 
 
 def _sign(line: str, index: int, char: str) -> str:
-    if char == JOINER:
-        return _JOINER_TYPED
+    if char in _BY_NUMBER:
+        return f"&#{ord(char)};"
     if char in _ALWAYS:
         return f"\\{char}"
     if char == "_":
@@ -69,8 +70,9 @@ def _joined(line: str) -> set[int]:
         for index, char in enumerate(line)
         if char in _SIGILS and (char == "&" or (index + 1 < len(line) and not line[index + 1].isspace()))
     }
-    inside_words = {match.end(1) for rule in (_HEX_RUN, _TICKET, _WWW) for match in rule.finditer(line)}
-    return after_sigils | inside_words
+    inside_words = {match.end(1) for rule in (_TICKET, _WWW) for match in rule.finditer(line)}
+    inside_ids = {at for match in _HEX_RUN.finditer(line) for at in range(match.start() + _HEX_PIECE, match.end(), _HEX_PIECE)}
+    return after_sigils | inside_words | inside_ids
 
 
 def _unescape(match: re.Match[str]) -> str:

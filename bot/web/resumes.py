@@ -34,9 +34,7 @@ class ShownResume(BaseModel):
 
 
 @router.post("/runs/{run_id}/continue", status_code=202, response_model=ShownResume)
-def continue_run(
-    request: Request, run_id: str, caller: CallerOf, parts: PartsOf, body: ContinueBody | None = None
-) -> Response:
+def continue_run(request: Request, run_id: str, caller: CallerOf, parts: PartsOf, body: ContinueBody | None = None) -> Response:
     """End the round with what the threads say now. Open questions do not block."""
 
     def action(_: str | None) -> ShownResume:
