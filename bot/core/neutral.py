@@ -13,10 +13,11 @@ JOINER = "\u2060"  # WORD JOINER: no width, no line break, and no part of any Gi
 _BY_NUMBER = frozenset({JOINER, "\r"})  # GitLab deletes every CR, which would join what it kept apart
 _SIGILS = frozenset("@#!~%$&^:")
 _ALWAYS = frozenset("\\`*[]<|")
-_LINE_START = re.compile(r"^([/>#=+\-]|~~~)|^(\d{1,9})(?=[.)])")
+_LINE_START = re.compile(r"^([/>#=+:\-]|~~~)|^(\d{1,9})(?=[.)])")
 _HEX_RUN = re.compile(r"[0-9a-fA-F]{7,}")  # a commit id has at least seven digits
 _HEX_PIECE = 6
-_TICKET = re.compile(r"(?<![0-9A-Za-z])([A-Z][A-Z0-9_]{1,9}-)(?=\d)")
+_TICKET = re.compile(r"([0-9A-Za-z_]-)(?=\d)")  # ABC-12, of trackers that are connected to GitLab
+_DIFF = re.compile(r"([\[{])(?=[+-])")  # {+ added +} and [- removed -]
 _WWW = re.compile(r"(?i)(?<![0-9A-Za-z])(www)(?=\.)")
 _TOKEN = re.compile(rf"{JOINER}|&#(\d{{1,4}});|\\(.)", re.DOTALL)
 
@@ -70,7 +71,7 @@ def _joined(line: str) -> set[int]:
         for index, char in enumerate(line)
         if char in _SIGILS and (char == "&" or (index + 1 < len(line) and not line[index + 1].isspace()))
     }
-    inside_words = {match.end(1) for rule in (_TICKET, _WWW) for match in rule.finditer(line)}
+    inside_words = {match.end(1) for rule in (_TICKET, _DIFF, _WWW) for match in rule.finditer(line)}
     inside_ids = {at for match in _HEX_RUN.finditer(line) for at in range(match.start() + _HEX_PIECE, match.end(), _HEX_PIECE)}
     return after_sigils | inside_words | inside_ids
 

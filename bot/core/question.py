@@ -3,7 +3,9 @@
 Not here: where a question was posted or how it was answered (`core.models`).
 """
 
+from collections.abc import Iterator
 from enum import StrEnum
+from itertools import count
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
@@ -23,12 +25,25 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _storable(value: object) -> None:
+    """Raises `ValueError` for what no database or JSON text can hold, however deep in `value`."""
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+            raise ValueError("text must not contain NUL or unpaired surrogates")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            _storable(key)
+            _storable(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            _storable(inner)
+
+
 def _tidy(value: object) -> object:
     """One kind of line end, no outer blanks; what no database or JSON text can hold is refused."""
     if not isinstance(value, str):
         return value
-    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        raise ValueError("text must not contain NUL or unpaired surrogates")
+    _storable(value)
     return value.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
@@ -111,22 +126,25 @@ class Question(Frozen):
         """Options may come as bare labels or without keys; those get the next free letter."""
         if not isinstance(data, dict):
             return data
-        if str(data.get("question_type")) in APPROVAL_WORDS or str(data.get("category")) in APPROVAL_WORDS:
+        if {str(data.get(name)).casefold() for name in ("question_type", "category")} & APPROVAL_WORDS:
             raise ValueError("an approval of an action is not a question: it must not be asked in a public thread")
         options = data.get("options")
         if not isinstance(options, (list, tuple)):
             return data
-        filled = [{"label": option} if isinstance(option, str) else option for option in options]
-        taken = {str(option.get("key")).casefold() for option in filled if isinstance(option, dict) and option.get("key")}
-        free = (letter for letter in LETTERS if letter.casefold() not in taken)
-        filled = [
-            {**option, "key": next(free, "")} if isinstance(option, dict) and not option.get("key") else option
-            for option in filled
-        ]
+        taken = {_key_of(option).casefold() for option in options}
+        filled: list[Any] = []
+        for position, option in enumerate(options, start=1):
+            if _key_of(option) or not isinstance(option, (str, dict)):
+                filled.append(option)
+                continue
+            key = next(key for key in _keys_from(position) if key.casefold() not in taken)
+            taken.add(key.casefold())
+            filled.append({"label": option, "key": key} if isinstance(option, str) else {**option, "key": key})
         return {**data, "options": filled}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        _storable((self.default, self.stage, self.metadata))
         kind = self.question_type
         if kind.has_options and not self.options:
             raise ValueError(f"a {kind} question needs options")
@@ -166,3 +184,16 @@ class Question(Frozen):
         """Labels of `keys`, in the order given."""
         by_key = {option.key: option.label for option in self.options}
         return tuple(by_key[key] for key in keys if key in by_key)
+
+
+def _key_of(option: object) -> str:
+    """The key an option came with, if any."""
+    if isinstance(option, Option):
+        return option.key
+    return str(option.get("key") or "") if isinstance(option, dict) else ""
+
+
+def _keys_from(position: int) -> Iterator[str]:
+    """Keys to try for the option at `position`: letters, then its number and the numbers after it."""
+    yield from LETTERS
+    yield from map(str, count(position))

@@ -26,21 +26,14 @@ def obey(
     run = _meant(waiting, order, asked)
     if run is None:
         if len(waiting) > 1 and asked is None:
-            _refuse(
-                parts,
-                project,
-                waiting[0],
-                note,
-                None,
-                "which_run",
-                runs=[{"id": each.id[:6], "flow": each.flow} for each in waiting],
-            )
+            choices = [{"id": each.id[:6], "flow": each.flow} for each in waiting]
+            _refuse(parts, project, waiting, note, None, "which_run", runs=choices)
         return
     discussion_id = None if asked is None else asked.discussion_id
     try:
         press(parts, run.id, ByPerson(note.author, discussion_id))
     except Forbidden as error:
-        _refuse(parts, project, run, note, discussion_id, error.code, message=error.message)
+        _refuse(parts, project, [run], note, discussion_id, error.code, message=error.message)
     except Conflict:
         return  # somebody else was quicker, or the run ended: the receipt of that is already there
 
@@ -55,11 +48,20 @@ def _meant(waiting: Sequence[Run], order: Command, asked: AskedQuestion | None) 
 
 
 def _refuse(
-    parts: Parts, project: Project, run: Run, note: Note, discussion_id: str | None, why: str, **values: object
+    parts: Parts,
+    project: Project,
+    concerned: Sequence[Run],
+    note: Note,
+    discussion_id: str | None,
+    why: str,
+    **values: object,
 ) -> None:
-    if project.gateway.membership(note.author.id) is None:
-        return
-    effect = refused(run, note.id, discussion_id, why, {"to": note.author.called, "message": "", "runs": [], **values})
+    """Say it once, and remember it: a command that was refused does not come true when a role or another run changes."""
+    known = project.gateway.membership(note.author.id) is not None
+    effect = refused(concerned[0], note.id, discussion_id, why, {"message": "", "runs": [], **values})
     with parts.store.unit() as unit:
-        unit.outbox.put(effect, parts.clock.now())
+        for run in concerned:
+            unit.runs.save(run.model_copy(update={"refused_commands": (*run.refused_commands, note.id)}))
+        if known:
+            unit.outbox.put(effect, parts.clock.now())
     parts.wake()

@@ -232,6 +232,27 @@ def test_a_stranger_cannot_make_the_bot_talk(stage: Stage) -> None:
     assert first(stage, run)["replies"][0]["why"] == "not_a_member"
 
 
+def test_a_refused_command_does_not_come_true_later(stage: Stage) -> None:
+    """A Guest's refused `hitl continue` starts nothing when they are promoted and the item is read again."""
+    from datetime import timedelta
+
+    from bot.flows.receive import poll
+
+    run, _ = ask(stage)
+    stage.person("gil").comment("hitl continue")
+    stage.person("stranger").comment("hitl continue")
+    stage.settle()
+    for username in ("gil", "stranger"):
+        user = next(user for user in stage.world.users.values() if user.username == username)
+        stage.world.add_member(stage.world.projects[stage.project_id], user, 30)
+    poll(stage.bot.parts, timedelta(seconds=60))
+    stage.settle()
+    assert stage.client.run(run)["status"] == "awaiting_input"
+    stage.person("gil").comment("hitl continue")
+    stage.settle()
+    assert stage.client.run(run)["status"] == "resuming"
+
+
 def test_quoted_commands_are_not_commands(stage: Stage) -> None:
     """`hitl continue` in a quote, in code or inside a sentence does nothing (style principle 7)."""
     run, _ = ask(stage)
