@@ -91,6 +91,16 @@ class People(Protocol):
         """The account behind a person's own GitLab token. Raises `Unauthenticated`. Nothing is kept."""
 
 
+class ResumeTarget(Protocol):
+    """Where a flow is resumed, besides fetching its document itself (`pull`)."""
+
+    def hand_over(self, run: Run, resume_id: str, document: bytes) -> None:
+        """Give `document` to the flow; returning means it has it. May happen twice: `resume_id` tells.
+
+        Raises `Refused` when trying again cannot help, `Unavailable` or `RateLimited` when it can.
+        """
+
+
 class Runs(Protocol):
     """Runs. `save` compares `version`, raises `VersionConflict`, and returns the run as stored."""
 
