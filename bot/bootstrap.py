@@ -122,11 +122,20 @@ def _beside(settings: Settings, path: Path | None) -> Path | None:
 
 
 def _hook_secrets(settings: Settings) -> tuple[HookSecret, ...]:
-    return tuple(
-        HookSecret(section.webhook_secret, frozenset({section.path}))
+    own = [
+        HookSecret(frozenset({section.path}), section.webhook_secret, section.signing_token)
         for section in settings.projects
-        if section.webhook_secret is not None
-    )
+        if section.has_hook_secret
+    ]
+    groups = [
+        HookSecret(
+            frozenset(section.path for section in settings.projects if hook.covers(section)),
+            hook.webhook_secret,
+            hook.signing_token,
+        )
+        for hook in settings.group_hooks
+    ]
+    return (*own, *groups)
 
 
 def _payload_keys(settings: Settings) -> tuple[tuple[bytes, ...], tuple[str, ...]]:

@@ -25,6 +25,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "requests": ("bot.client", "bot.adapters.gitlab", "bot.sandbox", "bot.testing.people"),
     "rich": ("bot.cli",),
     "sqlalchemy": ("bot.adapters",),
+    "standardwebhooks": ("bot.wire.gitlab", "bot.adapters.targets"),
     "starlette": ("bot.web", "bot.sandbox"),
     "typer": ("bot.cli",),
     "uvicorn": ("bot.web.server", "bot.sandbox.server"),

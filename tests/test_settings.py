@@ -89,7 +89,15 @@ FAULTS = {
     ),
     "unset variable": (MINIMAL.replace("HITL_PROJECT_TOKEN", "HITL_NO_SUCH"), "environment variable HITL_NO_SUCH is not set"),
     "unreadable file": (MINIMAL.replace('"secret"', '"no-such-file"'), "no-such-file cannot be read"),
-    "no hook secret": (MINIMAL.replace('webhook_secret = { file = "secret" }', ""), "webhook_secret is missing"),
+    "no hook secret": (
+        MINIMAL.replace('webhook_secret = { file = "secret" }', ""),
+        "projects.0: webhook_secret or signing_token is missing",
+    ),
+    "no signing token": (MINIMAL + 'signing_token = { file = "secret" }\n', "projects.0.signing_token: not a signing token"),
+    "group hook without secret": (
+        MINIMAL + '[[group_hooks]]\npath = "group"\n',
+        "group_hooks.0: webhook_secret or signing_token is missing",
+    ),
     "not TOML": ("[gitlab", "not valid TOML"),
     "public without secret": (
         MINIMAL.replace('webhook_secret = { file = "secret" }', 'mode = "poll"') + '[server]\nhost = "0.0.0.0"\n',
@@ -110,6 +118,15 @@ def test_mistakes_are_one_line(tmp_path: Path, text: str, words: str) -> None:
     assert words in message
     assert "\n" not in message
     assert "glpat-" not in message
+
+
+def test_a_group_hook_stands_in_for_the_projects_below_it(tmp_path: Path) -> None:
+    """A project needs no secret of its own when a group hook covers it; a namesake beside the group is not covered."""
+    bare = MINIMAL.replace('webhook_secret = { file = "secret" }', "")
+    hook = '[[group_hooks]]\npath = "{}"\nwebhook_secret = {{ file = "secret" }}\n'
+    assert load(written(tmp_path, bare + hook.format("group"))).group_hooks[0].path == "group"
+    with pytest.raises(ConfigError, match=r"projects\.0"):
+        load(written(tmp_path, bare + hook.format("gro")))
 
 
 def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 from pydantic import SecretStr
 
@@ -19,7 +20,10 @@ from bot.settings import Settings
 from bot.testing.people import ScriptedPerson
 from bot.web.server import ServerThread
 
+SIGNING_TOKEN = "whsec_c2FuZGJveC1zaWduaW5nLWtleS0zMi1ieXRlcy1sb25n"  # noqa: S105 - likewise
 HOOK_SECRET = "sandbox-hook-secret"  # noqa: S105 - of a tracker that lives for one test
+HookKind = Literal["secret", "signature", "both"]
+KEYS = {"token": "webhook_secret", "signing_token": "signing_token"}
 PROJECT = "acme/platform/api"
 ITEM_IID = 12
 
@@ -42,6 +46,7 @@ class Stage:
         bot_port: int = 0,
         poll_seconds: float = 60.0,
         policy: dict[str, int] | None = None,
+        hook: HookKind = "secret",
     ) -> None:
         self.folder = folder
         self.world = world or (demo_world() if clock is None else demo_world(clock=clock.now))
@@ -51,6 +56,9 @@ class Stage:
         self._bot_port = bot_port
         self._poll_seconds = poll_seconds
         self._policy = policy or {}
+        self._secrets = {"secret": {"token": HOOK_SECRET}, "signature": {"signing_token": SIGNING_TOKEN}}.get(
+            hook, {"token": HOOK_SECRET, "signing_token": SIGNING_TOKEN}
+        )
         self._open = ExitStack()
 
     def __enter__(self) -> "Stage":
@@ -61,7 +69,12 @@ class Stage:
             opening.callback(self.bot.close)
             self.web = opening.enter_context(ServerThread(self.bot.app(), port=self._bot_port))
             project = self.world.projects[self.project_id]
-            self.hook = self.world.add_hook(project, f"{self.web.url}/webhooks/gitlab", token=HOOK_SECRET)
+            self.hook = self.world.add_hook(
+                project,
+                f"{self.web.url}/webhooks/gitlab",
+                token=self._secrets.get("token"),
+                signing_token=self._secrets.get("signing_token"),
+            )
             self.key, self.key_secret = create_key(self.bot.parts, name="demo", projects=[PROJECT])
             self.client = Client(self.web.url, self.key_secret)
             if self._working:
@@ -121,7 +134,7 @@ class Stage:
                     {
                         "path": PROJECT,
                         "token": SecretStr(self.world.add_token(bot_user)),
-                        "webhook_secret": SecretStr(HOOK_SECRET),
+                        **{KEYS[name]: SecretStr(value) for name, value in self._secrets.items()},
                     }
                 ],
                 "base": self.folder,

@@ -30,6 +30,7 @@ class ServerThread:
     """The same from a thread, for demos and tests: `with ServerThread(app) as server: server.url`."""
 
     def __init__(self, app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.app = app
         self._listener = listen(host, port)
         self.url = f"http://{host}:{self._listener.getsockname()[1]}"
         self._server = _Server(app, lambda: None)
