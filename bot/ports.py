@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from bot.core.effects import Effect
 from bot.core.eligibility import Account, Membership
 from bot.core.events import Arrival, LookAt
-from bot.core.models import AskedQuestion, Person, Run, RunStatus
+from bot.core.models import AskedQuestion, Person, Run, RunStatus, TargetSpec
 from bot.core.thread import Item, Note, Thread
 
 T = TypeVar("T")
@@ -94,6 +94,9 @@ class People(Protocol):
 class ResumeTarget(Protocol):
     """Where a flow is resumed, besides fetching its document itself (`pull`)."""
 
+    def check(self, spec: TargetSpec) -> None:
+        """Raises `Invalid`, naming the rule, for a target that may not be used."""
+
     def hand_over(self, run: Run, resume_id: str, document: bytes) -> None:
         """Give `document` to the flow; returning means it has it. May happen twice: `resume_id` tells.
 
@@ -172,6 +175,16 @@ class Inbox(Protocol):
     def park(self, row_id: int, error: str) -> None: ...
 
 
+@dataclass(frozen=True)
+class Outgoing:
+    """An effect on its way: `state` is pending, done, parked or cancelled."""
+
+    state: str
+    attempts: int
+    due_at: datetime
+    error: str | None
+
+
 class Outbox(Protocol):
     """Effects to deliver. One `effect_id` is kept once; within a lane only the oldest unfinished one can be claimed."""
 
@@ -188,8 +201,11 @@ class Outbox(Protocol):
     def cancel(self, effect_id: str) -> bool:
         """True when it had not been finished yet."""
 
-    def error(self, effect_id: str) -> str | None:
-        """The last error of an unfinished effect."""
+    def find(self, effect_id: str) -> Outgoing | None:
+        """How far an effect is."""
+
+    def revive(self, effect_id: str, now: datetime) -> bool:
+        """Make a parked or waiting effect due now, as if it were new. False when it is done, cancelled or unknown."""
 
 
 @dataclass(frozen=True)

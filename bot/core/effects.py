@@ -46,7 +46,26 @@ class React(Frozen):
     name: str
 
 
-Effect = Annotated[PostQuestion | PostNote | React, Field(discriminator="kind")]
+class HandOver(Frozen):
+    """Give a resume document to the flow's target."""
+
+    kind: Literal["hand_over"] = "hand_over"
+    effect_id: str
+    lane: str
+    run_id: str
+    resume_id: str
+
+
+Effect = Annotated[PostQuestion | PostNote | React | HandOver, Field(discriminator="kind")]
+
+
+def hand_over(run_id: str, resume_id: str) -> HandOver:
+    """The one effect of a resume; resumes of one run are handed over in order."""
+    return HandOver(effect_id=hand_over_id(resume_id), lane=f"run:{run_id}", run_id=run_id, resume_id=resume_id)
+
+
+def hand_over_id(resume_id: str) -> str:
+    return f"hand_over:{resume_id}"
 
 
 def lane_of(project_id: int, item_iid: int) -> str:

@@ -5,7 +5,9 @@ All values are frozen. Times are timezone-aware UTC.
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
 
 from bot.core.question import Frozen, OnDeadline, Option, Question, QuestionType, Word
 
@@ -13,18 +15,21 @@ __all__ = [
     "Answer",
     "AnswerKind",
     "AskedQuestion",
+    "CallbackTarget",
+    "CommandTarget",
     "Frozen",
     "OnDeadline",
     "Option",
     "Person",
+    "PullTarget",
     "Question",
     "QuestionState",
     "QuestionType",
     "Reply",
-    "ResumeTargetSpec",
     "Run",
     "RunStatus",
     "Speaker",
+    "TargetSpec",
     "Word",
 ]
 
@@ -163,10 +168,28 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-class ResumeTargetSpec(Frozen):
-    """Where the flow is resumed."""
+class PullTarget(Frozen):
+    """The flow fetches its resume document itself."""
 
     kind: Literal["pull"] = "pull"
+
+
+class CallbackTarget(Frozen):
+    """The document is posted to a URL of the flow, signed."""
+
+    kind: Literal["callback"] = "callback"
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+
+
+class CommandTarget(Frozen):
+    """A program that the operator configured under this name is started with the document."""
+
+    kind: Literal["command"] = "command"
+    name: Word
+
+
+TargetSpec = Annotated[PullTarget | CallbackTarget | CommandTarget, Field(discriminator="kind")]
+"""Where a flow is resumed."""
 
 
 class Run(Frozen):
@@ -182,7 +205,7 @@ class Run(Frozen):
     owner: Person
     bot_id: int
     claimed_by_key: str | None = None
-    target: ResumeTargetSpec = ResumeTargetSpec()
+    target: TargetSpec = PullTarget()
     status: RunStatus = RunStatus.RUNNING
     round: int = 0
     description_hash: str | None = None

@@ -6,12 +6,13 @@ one's note is looked for before another is posted.
 
 from dataclasses import dataclass
 
-from bot.core.effects import Effect, PostNote, PostQuestion, React
+from bot.core.effects import Effect, HandOver, PostNote, PostQuestion, React
 from bot.core.errors import HitlError, VersionConflict
 from bot.core.events import Arrival, LookAt
 from bot.core.models import AskedQuestion, QuestionState, Run
 from bot.core.payload import Asked, NoteKind, Ours, Payload, asked, decode, seal
-from bot.core.retries import wait_after
+from bot.core.retries import wait_after, wait_for_target
+from bot.flows.hand_over import given_up, hand_over
 from bot.flows.parts import Parts, Project
 from bot.ports import Claimed, Posted
 
@@ -47,6 +48,9 @@ def _act(parts: Parts, project: Project, run: Run, asked_question: AskedQuestion
     effect = row.work
     if isinstance(effect, React):
         project.gateway.react(run.item_iid, effect.note_id, effect.name)
+        return Done()
+    if isinstance(effect, HandOver):
+        hand_over(parts, project, run, effect)
         return Done()
     if row.attempt > 1:
         found = _posted_before(parts, project, run, effect.effect_id)
@@ -150,13 +154,20 @@ def _look_again(parts: Parts, row: Claimed[Effect]) -> Arrival:
 
 def _failed(parts: Parts, row: Claimed[Effect], error: HitlError) -> None:
     """Try again later, or give up visibly: a question that cannot be posted says so in its state."""
-    pause = wait_after(error, row.attempt)
+    effect = row.work
+    if isinstance(effect, HandOver):
+        pause = wait_for_target(error, row.attempt, effect.effect_id)
+    else:
+        pause = wait_after(error, row.attempt)
     with parts.store.unit() as unit:
         if pause is not None:
             unit.outbox.again(row.id, parts.clock.now() + pause, error.message)
             return
         unit.outbox.park(row.id, error.message)
-        asked_question = unit.questions.get(row.work.question_id) if isinstance(row.work, PostQuestion) else None
+        run = unit.runs.get(effect.run_id)
+        if isinstance(effect, HandOver) and run is not None:
+            unit.outbox.put(given_up(run, effect, error), parts.clock.now())
+        asked_question = unit.questions.get(effect.question_id) if isinstance(effect, PostQuestion) else None
         if asked_question is not None:
             change = {"closed": True, "state": QuestionState.SUPERSEDED, "reason": f"it could not be posted: {error.message}"}
             unit.questions.save(asked_question.model_copy(update=change))

@@ -1,13 +1,13 @@
 """What every flow is given: the ports, filled in by `bootstrap`, and the projects this installation serves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.core.eligibility import Policy
 from bot.core.errors import Invalid, RemoteError
 from bot.core.models import Run
-from bot.ports import Announce, Clock, Gateway, Ids, People, Renderer, Store, Wake
+from bot.ports import Announce, Clock, Gateway, Ids, People, Renderer, ResumeTarget, Store, Wake
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Project:
     gateway: Gateway
     policy: Policy = Policy()
     former_bot_ids: frozenset[int] = frozenset()
+    targets: Mapping[str, ResumeTarget] = field(default_factory=dict)
 
     def bot_ids(self) -> frozenset[int]:
         return self.former_bot_ids | {self.gateway.identity().id}

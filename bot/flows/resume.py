@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from bot.core import decide
 from bot.core.classify import classify
 from bot.core.decide import Presser
+from bot.core.effects import hand_over
 from bot.core.eligibility import Verdict, may_continue, may_start, role_name
 from bot.core.errors import Conflict, Forbidden, NotFound, VersionConflict
 from bot.core.goal import ByKey, Named
-from bot.core.lifecycle import Trigger, move
 from bot.core.models import AskedQuestion, Person, Run, RunStatus
 from bot.core.thread import Item, Thread
 from bot.flows.callers import SPOKEN, Caller, KeyCaller, PersonCaller
 from bot.flows.gather import description_hash, facts_for, standing_of
+from bot.flows.hand_over import delivered
 from bot.flows.parts import Parts, Project
 from bot.ports import FlowKey, StoredResume
 
@@ -102,6 +103,8 @@ def _continue(parts: Parts, run: Run, questions: Sequence[AskedQuestion], by: By
         unit.resumes.add(StoredResume(outcome.document.resume, run.id, run.round, document, now))
         for effect in outcome.effects:
             unit.outbox.put(effect, now)
+        if run.target.kind != "pull":
+            unit.outbox.put(hand_over(run.id, outcome.document.resume), now)
     parts.wake()
     parts.announce(run.id)
     return Pressed(outcome.document.resume, saved.status)
@@ -167,23 +170,9 @@ def take(parts: Parts, caller: Caller, run: Run, resume_id: str | None = None) -
             return None
         raise Conflict(f"run {run.id} is {run.status} and has asked nothing in this round", code="wrong_state")
     if resume.round == run.round and run.status is RunStatus.RESUMING and _is_flow(caller, run):
-        _delivered(parts, run, resume)
+        delivered(parts, run.id, resume)
     return resume.document
 
 
 def _is_flow(caller: Caller, run: Run) -> bool:
     return not isinstance(caller, PersonCaller) or caller.account.id == run.owner.id
-
-
-def _delivered(parts: Parts, run: Run, resume: StoredResume) -> None:
-    now = parts.clock.now()
-    try:
-        with parts.store.unit() as unit:
-            unit.runs.save(move(run, Trigger.RESUMED, now))
-            unit.resumes.delivered(resume.id, now)
-            for asked in unit.questions.of_run(run.id):
-                if asked.closed and asked.delivered_in is None:
-                    unit.questions.save(asked.model_copy(update={"delivered_in": resume.id}))
-    except VersionConflict:
-        return  # another request served the same bytes at the same moment and has marked it
-    parts.announce(run.id)

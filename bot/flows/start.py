@@ -5,9 +5,10 @@ import hashlib
 from bot.core.eligibility import may_start, role_name
 from bot.core.errors import Conflict, Forbidden, Gone, Invalid, NotFound
 from bot.core.lifecycle import Trigger, move
-from bot.core.models import Frozen, Person, QuestionState, ResumeTargetSpec, Run, RunStatus, Word
+from bot.core.models import Frozen, Person, PullTarget, QuestionState, Run, RunStatus, TargetSpec, Word
 from bot.flows.callers import SPOKEN, Caller, KeyCaller, PersonCaller, may_see, must_be_flow, visible_run
 from bot.flows.gather import standing_of
+from bot.flows.hand_over import check_target
 from bot.flows.parts import Parts, Project
 from bot.ports import Unit
 
@@ -25,7 +26,7 @@ class StartRun(Frozen):
     owner: str | None = None
     id: Word | None = None
     supersede: bool = False
-    resume: ResumeTargetSpec = ResumeTargetSpec()
+    resume: TargetSpec = PullTarget()
 
 
 def start(parts: Parts, request: StartRun, caller: Caller, *, token: str | None = None) -> Run:
@@ -41,6 +42,7 @@ def start(parts: Parts, request: StartRun, caller: Caller, *, token: str | None 
     project_id = project.gateway.project_id()
     if isinstance(caller, KeyCaller) and project_id not in caller.key.project_ids:
         raise Forbidden(f"this key is not for project {project.path}", code="project_not_in_key")
+    check_target(project, request.resume)
     owner = _owner(parts, project, request.owner, caller)
     try:
         item = project.gateway.item(request.item_iid)

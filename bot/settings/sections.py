@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from bot.core.eligibility import Policy
+from bot.core.question import Word
 
 MIN_SIGNING_BYTES = 24
 
@@ -128,6 +129,16 @@ class ProjectSection(Section):
     signing_token: SigningToken | None = None
     mode: Literal["both", "poll"] = "both"
     policy: PolicySection = PolicySection()
+    callback_urls: tuple[Url, ...] = ()
+    callback_secret: SigningToken | None = None
+    allow_private_callbacks: bool = False
+    commands: dict[Word, Annotated[tuple[str, ...], Field(min_length=1)]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _callbacks_are_signed(self) -> Self:
+        if self.callback_urls and self.callback_secret is None:
+            raise ValueError("callback_secret is missing: callbacks are signed")
+        return self
 
     @property
     def has_hook_secret(self) -> bool:

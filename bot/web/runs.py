@@ -13,7 +13,7 @@ from bot.core.errors import Invalid
 from bot.core.goal import Named, ShownQuestion, shown
 from bot.core.items import parse_item
 from bot.core.lifecycle import Trigger
-from bot.core.models import AskedQuestion, Question, QuestionState, ResumeTargetSpec, Run, RunStatus, Word
+from bot.core.models import AskedQuestion, PullTarget, Question, QuestionState, Run, RunStatus, TargetSpec, Word
 from bot.flows import start as starting
 from bot.flows.ask import ask
 from bot.flows.callers import visible_run
@@ -41,7 +41,7 @@ class StartBody(Body):
     goal: Annotated[str, Field(max_length=100_000)]
     owner: str | None = None
     supersede: bool = False
-    resume: ResumeTargetSpec = ResumeTargetSpec()
+    resume: TargetSpec = PullTarget()
 
 
 class QuestionsBody(Body):

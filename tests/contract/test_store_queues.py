@@ -11,6 +11,7 @@ from bot.adapters.tables import inbox, outbox
 from bot.core.effects import Effect, PostNote, PostQuestion, React
 from bot.core.events import Arrival, LookAt
 from bot.core.payload import NoteKind
+from bot.ports import Outgoing, Unit
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -31,6 +32,11 @@ def put_effects(store: SqlStore, *named: str) -> None:
     with store.unit() as unit:
         for name in named:
             assert unit.outbox.put(an_effect(name, name.partition("/")[0]), NOW)
+
+
+def error_of(unit: Unit, effect_id: str) -> str | None:
+    found = unit.outbox.find(effect_id)
+    return None if found is None else found.error
 
 
 def claimed(store: SqlStore, now: datetime = NOW, *, lane: str | None = None) -> str | None:
@@ -183,7 +189,7 @@ class TestLeases:
         assert claimed(store) == "b/1"
         assert claimed(store) is None
         with store.snapshot() as unit:
-            assert "cannot read" in (unit.outbox.error("a/1") or "")
+            assert "cannot read" in (error_of(unit, "a/1") or "")
 
 
 class TestOutbox:
@@ -279,14 +285,36 @@ class TestOutbox:
         """The last error of an unfinished effect can be read; there is none before it failed or after it was delivered."""
         put_effects(store, "a/1")
         with store.unit() as unit:
-            assert unit.outbox.error("a/1") is None
+            assert error_of(unit, "a/1") is None
             for error in ("first", "second"):
                 row = unit.outbox.claim(NOW, LEASE)
                 assert row is not None
                 unit.outbox.again(row.id, NOW, error)
-                assert unit.outbox.error("a/1") == error
+                assert error_of(unit, "a/1") == error
             row = unit.outbox.claim(NOW, LEASE)
             assert row is not None
             unit.outbox.done(row.id)
-            assert unit.outbox.error("a/1") is None
-            assert unit.outbox.error("unknown") is None
+            assert error_of(unit, "a/1") is None
+            assert error_of(unit, "unknown") is None
+
+    def test_find_and_revive(self, store: SqlStore) -> None:
+        """An effect can be looked up; a parked or waiting one becomes due as if it were new, a finished one never again."""
+        put_effects(store, "a/1", "b/1")
+        later = NOW + timedelta(days=3)
+        with store.unit() as unit:
+            row = unit.outbox.claim(NOW, LEASE)
+            assert row is not None
+            assert unit.outbox.find("a/1") == Outgoing("pending", 1, NOW, None)
+            unit.outbox.park(row.id, "gone")
+            assert unit.outbox.find("a/1") == Outgoing("parked", 1, NOW, "gone")
+            assert unit.outbox.revive("a/1", later)
+            assert unit.outbox.find("a/1") == Outgoing("pending", 0, later, None)
+            assert unit.outbox.cancel("b/1")
+            assert not unit.outbox.revive("b/1", later)
+            row = unit.outbox.claim(later, LEASE)
+            assert row is not None
+            assert (row.work.effect_id, row.attempt) == ("a/1", 1)
+            unit.outbox.done(row.id)
+            assert not unit.outbox.revive("a/1", later)
+            assert not unit.outbox.revive("unknown", later)
+            assert unit.outbox.find("unknown") is None

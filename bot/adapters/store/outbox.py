@@ -9,7 +9,7 @@ from bot.adapters.store.once import inserted
 from bot.adapters.store.queue import Queue
 from bot.adapters.tables import RowState, outbox
 from bot.core.effects import Effect
-from bot.ports import Claimed
+from bot.ports import Claimed, Outgoing
 
 _EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
 _PENDING = RowState.PENDING.value
@@ -41,10 +41,15 @@ class SqlOutbox(Queue[Effect]):
         statement = update(outbox).where(unfinished).values(state=RowState.CANCELLED.value, lease_until=None)
         return self._connection.execute(statement).rowcount == 1
 
-    def error(self, effect_id: str) -> str | None:
-        unfinished = (outbox.c.effect_id == effect_id) & (outbox.c.state == _PENDING)
-        said: str | None = self._connection.scalar(select(outbox.c.error).where(unfinished))
-        return said
+    def find(self, effect_id: str) -> Outgoing | None:
+        columns = (outbox.c.state, outbox.c.attempts, outbox.c.due_at, outbox.c.error)
+        row = self._connection.execute(select(*columns).where(outbox.c.effect_id == effect_id)).one_or_none()
+        return None if row is None else Outgoing(*row)
+
+    def revive(self, effect_id: str, now: datetime) -> bool:
+        stuck = (outbox.c.effect_id == effect_id) & outbox.c.state.in_([_PENDING, RowState.PARKED.value])
+        fresh = {"state": _PENDING, "due_at": now, "attempts": 0, "lease_until": None, "error": None}
+        return self._connection.execute(update(outbox).where(stuck).values(**fresh)).rowcount == 1
 
     def _read(self, body: str) -> Effect:
         return _EFFECT.validate_json(body)
