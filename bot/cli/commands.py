@@ -15,7 +15,9 @@ app = typer.Typer(
 )
 keys = typer.Typer(help="Keys that flows call the API with.", no_args_is_help=True)
 database = typer.Typer(help="The database.", no_args_is_help=True)
+resume = typer.Typer(help="Resumes: what a flow was, or is to be, resumed with.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
+app.add_typer(resume, name="resume")
 app.add_typer(database, name="db")
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.", envvar="HITL_CONFIG")]
@@ -137,6 +139,43 @@ def keys_create(
     from bot.cli.operating import create
 
     create(project, name, owner or [], config, as_json=as_json)
+
+
+@keys.command("list")
+def keys_list(config: Config = CONFIG, as_json: AsJson = False) -> None:
+    """The keys there are; their secrets are not kept."""
+    from bot.cli.operating import list_keys
+
+    list_keys(config, as_json=as_json)
+
+
+@keys.command("revoke")
+def keys_revoke(
+    key_id: Annotated[str, typer.Argument(help="The key's id, as `hitl keys list` shows it.")],
+    config: Config = CONFIG,
+) -> None:
+    """End a key at once, for good."""
+    from bot.cli.operating import revoke
+
+    revoke(key_id, config)
+
+
+@resume.command("show")
+def resume_show(
+    resume_id: Annotated[str, typer.Argument(help="The resume's id.")], config: Config = CONFIG, as_json: AsJson = False
+) -> None:
+    """How far a resume is, and its document."""
+    from bot.cli.operating import show_resume
+
+    show_resume(resume_id, config, as_json=as_json)
+
+
+@resume.command("redrive")
+def resume_redrive(resume_id: Annotated[str, typer.Argument(help="The resume's id.")], config: Config = CONFIG) -> None:
+    """Hand a resume over again, from now."""
+    from bot.cli.operating import redrive_resume
+
+    redrive_resume(resume_id, config)
 
 
 @database.command("upgrade")
