@@ -11,7 +11,7 @@ from datetime import date, datetime
 
 from bot.core.eligibility import Account, Policy, Standing, Verdict, Why, may_answer
 from bot.core.models import Answer, AnswerKind, AskedQuestion, Person, QuestionState, QuestionType, Reply, Speaker
-from bot.core.payload import Damaged, Newer, NotOurs, Ours, Relayed, decode
+from bot.core.payload import MARKER, Damaged, Newer, NotOurs, Ours, Relayed, decode
 from bot.core.replies import Reading, Said, Unread, read, read_explanation
 from bot.core.thread import Note, Thread
 
@@ -147,6 +147,9 @@ def _heard(asked: AskedQuestion, notes: Sequence[Note], facts: Facts) -> list[Vo
             continue
         reading = read(asked.question, note.body, names=facts.names)
         said = reading.answer
+        if said is not None and said.kind is AnswerKind.TEXT and MARKER in note.body:
+            # A copy of one of the bot's notes is nobody's own words.
+            reading, said = replace(reading, answer=None, unread=Unread.ECHO), None
         if note.author.id in owes_reason and (said is None or said.kind is AnswerKind.TEXT):
             reason = None if reading.commands else read_explanation(note.body)
             said = Said(AnswerKind.REJECTED, reason=reason) if reason else said
@@ -215,7 +218,9 @@ def _settled(thread: Thread, voices: Sequence[Voice], owner_id: int) -> Standpoi
 
 def _unanswered(thread: Thread, voices: Sequence[Voice]) -> Standpoint:
     """Open, unless somebody without the right answered (row G62) or the thread was closed as it is (row G75)."""
-    ineligible = any(voice.said is not None and not voice.verdict.allowed for voice in voices)
+    ineligible = any(
+        voice.said is not None and not voice.verdict.allowed and voice.verdict.why is not Why.BOT for voice in voices
+    )
     if ineligible:
         return Standpoint(QuestionState.NEEDS_ELIGIBLE, voices=tuple(voices))
     if thread.resolved:

@@ -36,19 +36,26 @@ def parse_item(text: str, *, instance: str = "") -> ItemName:
 
 
 def _from_url(url: str, instance: str) -> ItemName:
-    parts = urlsplit(url)
-    base = urlsplit(instance)
-    if instance and parts.netloc.casefold() != base.netloc.casefold():
+    try:
+        parts, base = urlsplit(url), urlsplit(instance)
+    except ValueError as error:
+        raise _not_an_item(url) from error
+    prefix = base.path.rstrip("/")
+    path = unquote(parts.path)
+    if instance and (parts.netloc.casefold() != base.netloc.casefold() or not f"{path}/".startswith(f"{prefix}/")):
         raise Invalid(f"{url} is not on {instance}", field="item", code="other_instance")
-    path = unquote(parts.path).removeprefix(base.path.rstrip("/"))
-    match = _URL_PATH.match(path)
+    match = _URL_PATH.match(path.removeprefix(prefix))
     if match is None:
-        raise Invalid(f"{url} is not the URL of an issue or work item", field="item", code="not_an_item")
+        raise _not_an_item(url)
     if match["noun"] == "merge_requests":
         raise _wrong_kind("merge request")
     if match["noun"] == "epics" or match["path"].startswith("groups/"):
         raise _wrong_kind("epic")
     return ItemName(project=match["path"], iid=int(match["number"]))
+
+
+def _not_an_item(url: str) -> Invalid:
+    return Invalid(f"{url} is not the URL of an issue or work item", field="item", code="not_an_item")
 
 
 def _wrong_kind(kind: str) -> Invalid:

@@ -11,7 +11,12 @@ from bot.core.models import Question
 from bot.core.words import Words
 
 _DECORATION = " \t\"'`*_~“”„‘’«»()[]{}.,:;!…"
-_BULLET = re.compile(r"^(?:[-*+]\s+)?(?:\[[xX ]\]\s+)?")
+_BULLET = re.compile(r"^(?:[-*+]\s+)?(?:\[[xX]\]\s+)?")
+_CARD_LINE = re.compile(r"^(?P<key>[^·]{1,20})·(?P<label>[^·]+)$")  # **A** · PostgreSQL, copied from the card
+_NUMBERED = re.compile(r"^(?P<number>\d{1,4})[.)]\s+(?P<text>\S.*)$")
+_EMPTY_BOX = re.compile(r"^(?:[-*+]\s+)?\[ \]")
+_STRUCK = re.compile(r"~~[^~]+~~")
+LONGEST = 1_000  # no option, word or command is longer; normalising more is wasted, and slow for towers of marks
 _TICKED = re.compile(r"^[-*+]\s+\[(?P<mark>[xX ])\]\s+(?P<text>.*)$")
 _ACCELERATOR = re.compile(r"^(?:\[[^\W_]{1,12}\]\s*|[^\W_]{1,3}\)\s*|[^\W_]{1,3} - )(?=\S)")
 _SAME_SIGN: dict[int, str | None] = {
@@ -39,7 +44,12 @@ NOTHING = Choice(Match.NONE)
 
 
 def fold(text: str) -> str:
-    """One form for all ways to write the same word: compatibility forms, case, invisible signs, decoration, blanks."""
+    """One form for all ways to write the same word: compatibility forms, case, invisible signs, decoration, blanks.
+
+    Empty for what is too long to be a word.
+    """
+    if len(text) > LONGEST:
+        return ""
     plain = unicodedata.normalize("NFKC", text.translate(_SAME_SIGN)).casefold()
     visible = "".join(char for char in plain if unicodedata.category(char) != "Cf")
     return " ".join(visible.split()).strip(_DECORATION) or visible.strip()
@@ -47,13 +57,13 @@ def fold(text: str) -> str:
 
 def choose(question: Question, words_said: str, words: Words) -> Choice:
     """The option that `words_said` names, all of them taken together."""
-    said = fold(_BULLET.sub("", words_said.strip()))
+    said = fold(_BULLET.sub("", _unstruck(words_said)))
     if not said:
         return NOTHING
     head, _, tail = said.partition(" ")
     if tail and head in words.option and " " not in tail:
         said = fold(tail)
-    by_key = [option.key for option in question.options if option.key.casefold() == said]
+    by_key = [option.key for option in question.options if fold(option.key) == said]
     if by_key:
         return Choice(Match.FOUND, (by_key[0],))
     if said.isdecimal() and len(said) <= 4:
@@ -64,8 +74,24 @@ def choose(question: Question, words_said: str, words: Words) -> Choice:
         by_label = [option.key for option in question.options if shown(option.label) == said]
         if by_label:
             return Choice(Match.FOUND if len(by_label) == 1 else Match.AMBIGUOUS, tuple(by_label))
+    from_card = _CARD_LINE.match(_BULLET.sub("", words_said.strip()))
+    if from_card is not None:
+        named = choose(question, from_card["key"], words)
+        if named.match is Match.FOUND and fold(from_card["label"]) == fold(question.labels(named.keys)[0]):
+            return named
     looks_like_a_key = said.isdecimal() or (len(said) == 1 and said.isascii() and said.isalpha())
     return Choice(Match.OUT_OF_RANGE) if looks_like_a_key else NOTHING
+
+
+def _unstruck(words_said: str) -> str:
+    """Without what was struck out; an empty box chooses nothing."""
+    left = _STRUCK.sub(" ", words_said).strip() if "~~" in words_said else words_said.strip()
+    return "" if is_empty_box(left) else left
+
+
+def is_empty_box(line: str) -> bool:
+    """`- [ ] A`: offered, and not ticked."""
+    return _EMPTY_BOX.match(line) is not None
 
 
 def choose_several(question: Question, lines: tuple[str, ...], words: Words) -> Choice:
@@ -76,7 +102,7 @@ def choose_several(question: Question, lines: tuple[str, ...], words: Words) -> 
     if len(lines) == 1 and fold(lines[0]) in words.every:
         return Choice(Match.FOUND, question.keys)
     found: list[str] = []
-    for line in lines:
+    for line in filter(None, map(_unstruck, _unnumbered(lines))):
         choice = _all_in(question, line, words)
         if choice.match is not Match.FOUND:
             return choice
@@ -84,11 +110,19 @@ def choose_several(question: Question, lines: tuple[str, ...], words: Words) -> 
     return Choice(Match.FOUND, tuple(key for key in question.keys if key in found)) if found else NOTHING
 
 
+def _unnumbered(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Lines of an ordered list without their numbers, which count and do not choose."""
+    parts = [_NUMBERED.match(line) for line in lines]
+    numbers = [int(part["number"]) for part in parts if part is not None]
+    is_list = len(lines) > 1 and numbers == list(range(numbers[0], numbers[0] + len(lines))) if numbers else False
+    return tuple(part["text"] for part in parts if part is not None) if is_list else lines
+
+
 def _all_in(question: Question, line: str, words: Words) -> Choice:
     whole = choose(question, line, words)
     if whole.match is Match.FOUND:
         return whole
-    for pieces in (re.split(r"[,;]", line), re.split(r"[,;/\s]+", line)):
+    for pieces in (re.split(r"[,;，；、]", line), re.split(r"[,;，；、/\s]+", line)):
         tokens = [token for piece in pieces for token in _around_joining(piece, words) if fold(token)]
         choices = [choose(question, token, words) for token in tokens]
         if len(tokens) > 1 and all(choice.match is Match.FOUND for choice in choices):

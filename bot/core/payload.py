@@ -14,87 +14,35 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from bot.core.models import AnswerKind, OnDeadline, Option, Question, QuestionType
+from bot.core.carried import Asked, NoteKind, Payload, Relayed, Span, asked
+from bot.core.models import Option, Question
 from bot.core.neutral import neutralise, restore
 from bot.core.question import MAX_KEY
+
+__all__ = [
+    "Asked",
+    "Damaged",
+    "Decoded",
+    "Newer",
+    "NotOurs",
+    "NoteKind",
+    "Ours",
+    "Payload",
+    "Relayed",
+    "asked",
+    "decode",
+    "seal",
+]
 
 FORMAT = 1
 MARKER = "<!-- hitl:"
 MAX_LINE = 2_048
-_OPENING = re.compile(r"<!-- hitl:(\d{1,6}) ")
+_OPENING = re.compile(r"<!-- hitl:([1-9][0-9]{0,5}) ")
 _CLOSING = " -->"
-
-Span = tuple[int, int]
-
-
-class NoteKind(StrEnum):
-    """What a note of the bot is. Only `question` is counted and navigated; only `answer` counts as a reply."""
-
-    QUESTION = "question"
-    CONTEXT_REQUEST = "context_request"
-    PROGRESS = "progress"
-    STATUS = "status"
-    ANSWER = "answer"
-    HINT = "hint"
-    REMINDER = "reminder"
-    ASSUMPTION = "assumption"
-    BRIEF = "brief"
-
-
-class Asked(BaseModel):
-    """The question as the payload carries it. `text`, labels and default may be spans into the card."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    question_type: QuestionType
-    text: str | Span
-    options: tuple[tuple[str, str | Span], ...] = ()
-    recommended: tuple[str, ...] = ()
-    allow_freeform: bool | None = None
-    category: str | None = None
-    default: str | tuple[str, ...] | None = None
-    default_at: Span | None = None
-    deadline: datetime | None = None
-    on_deadline: OnDeadline = OnDeadline.WAIT
-
-
-class Relayed(BaseModel):
-    """What an `answer` note says for a person. Long words are spans into the card while they travel."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    question: str
-    person: int
-    kind: AnswerKind
-    keys: tuple[str, ...] = ()
-    text: str | None = None
-    reason: str | None = None
-    words_at: Span | None = None
-
-
-class Payload(BaseModel):
-    """Everything needed to rebuild what the note stands for. `mac` is empty until signed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    instance: str
-    project: int
-    item: int
-    run: str
-    flow: str
-    owner: int
-    round: int
-    effect: str
-    kind: NoteKind
-    question: str | None = None
-    asked: Asked | None = None
-    relayed: Relayed | None = None
 
 
 @dataclass(frozen=True)
@@ -125,21 +73,6 @@ class Newer:
 
 
 Decoded = Ours | NotOurs | Damaged | Newer
-
-
-def asked(question: Question, deadline: datetime | None = None) -> Asked:
-    """The part of `question` that a payload carries; descriptions, stage and metadata stay out."""
-    return Asked(
-        question_type=question.question_type,
-        text=question.text,
-        options=tuple((option.key, option.label) for option in question.options),
-        recommended=question.recommended,
-        allow_freeform=question.allow_freeform,
-        category=question.category,
-        default=question.default,
-        deadline=deadline,
-        on_deadline=question.on_deadline,
-    )
 
 
 def seal(card: str, payload: Payload, key: bytes) -> str:
@@ -193,7 +126,7 @@ def _verified(text: str, visible: str, keys: Sequence[bytes]) -> Decoded:
             return Damaged("the mac does not hold: the card or the payload was changed")
         payload = _with_words(Payload.model_validate(fields), visible)
         return Ours(payload, None if payload.asked is None else _question(payload.asked, visible))
-    except (ValidationError, UnicodeError, IndexError):
+    except (ValidationError, UnicodeError, IndexError, RecursionError):
         return Damaged("the payload has fields this version cannot read")
 
 
@@ -231,23 +164,35 @@ def _without_texts(payload: Payload, visible: str) -> Payload:
         change["asked"] = _by_place(payload.asked, visible)
     given = payload.relayed
     if given is not None:
-        shown = neutralise(given.text or given.reason or "")
-        start = visible.find(shown)
-        if shown and start >= 0:
-            gone = {"text": None if given.text is None else "", "reason": None if given.reason is None else ""}
-            change["relayed"] = given.model_copy(update={**gone, "words_at": (start, len(shown))})
+        gone: dict[str, Any] = {}
+        at = 0
+        for name, words in (("text", given.text), ("reason", given.reason)):
+            shown = neutralise(words or "")
+            start = visible.find(shown, at)
+            if words and start >= 0:
+                at = start + len(shown)
+                gone |= {name: None, f"{name}_at": (start, len(shown))}
+        change["relayed"] = given.model_copy(update=gone)
     return payload.model_copy(update=change)
 
 
 def _with_words(payload: Payload, visible: str) -> Payload:
     given = payload.relayed
-    if given is None or given.words_at is None:
+    if given is None:
         return payload
-    start, length = given.words_at
-    words = restore(visible[start : start + length])
-    change = {"words_at": None, "text": words if given.text is not None else None}
-    change["reason"] = words if given.text is None else given.reason
-    return payload.model_copy(update={"relayed": given.model_copy(update=change)})
+    change = {
+        "text": given.text if given.text_at is None else _at(visible, given.text_at),
+        "reason": given.reason if given.reason_at is None else _at(visible, given.reason_at),
+    }
+    return payload.model_copy(update={"relayed": given.model_copy(update={**change, "text_at": None, "reason_at": None})})
+
+
+def _at(visible: str, place: Span) -> str:
+    """The text that stands there. Raises `IndexError` when the card has no such place."""
+    start, length = place
+    if not (start >= 0 < length and start + length <= len(visible)):
+        raise IndexError("a place outside the card")
+    return restore(visible[start : start + length])
 
 
 def _by_place(question: Asked, visible: str) -> Asked:
@@ -275,7 +220,7 @@ def _by_place(question: Asked, visible: str) -> Asked:
 
 def _question(carried: Asked, visible: str) -> Question:
     def text(value: str | Span) -> str:
-        return value if isinstance(value, str) else restore(visible[value[0] : value[0] + value[1]])
+        return value if isinstance(value, str) else _at(visible, value)
 
     return Question(
         text=text(carried.text),

@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.core.commands import Command, command_in
 from bot.core.models import AnswerKind, Question, QuestionType
-from bot.core.options import Choice, Match, choose, choose_several, fold
+from bot.core.options import Choice, Match, choose, choose_several, fold, is_empty_box
 from bot.core.speech import MAX_PARSED, Speech, speech
-from bot.core.words import COMMANDS, ENGLISH, THREAD_COMMANDS, Words
+from bot.core.words import ENGLISH, Words
 
 
 class Unread(StrEnum):
@@ -28,20 +29,19 @@ class Unread(StrEnum):
     OUT_OF_RANGE = "out_of_range"
     NEGATED = "negated"
     REASON_NEEDED = "reason_needed"
+    ECHO = "echo"
     FREE_TEXT_NOT_ALLOWED = "free_text_not_allowed"
 
     @property
     def asks_again(self) -> bool:
         """The person tried to answer: tell them what was not clear."""
-        return self not in (Unread.COMMAND, Unread.CHATTER, Unread.QUESTION_BACK, Unread.MENTIONS_SOMEBODY, Unread.NOTHING_SAID)
+        return self in _ASKS_AGAIN
 
 
-@dataclass(frozen=True)
-class Command:
-    """`hitl continue 7f3c` → name `continue`, argument `7f3c`."""
-
-    name: str
-    argument: str | None = None
+_ASKS_AGAIN = frozenset({
+    Unread.SEVERAL_ON_SINGLE, Unread.AMBIGUOUS, Unread.OUT_OF_RANGE, Unread.NEGATED, Unread.REASON_NEEDED,
+    Unread.FREE_TEXT_NOT_ALLOWED,
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,20 +64,17 @@ class Reading:
     text: str
 
 
-_SEPARATOR = re.compile(r"\s*(?:[.):;,](?=\s|$)|\s[-–—](?=\s))\s*")
+_SEPARATOR = re.compile(r"[.):;,](?=\s|$)|(?<=\s)[-–—](?=\s)|[，；：、]")
+_REMARK_END = re.compile(r"\s[-–—:]\s.*$")
+_BULLETS = ("- ", "* ", "+ ")
+_WRAPPING = "*_`"
 _MENTION = re.compile(r"(?<![\w/@.])@[\w][\w.-]*")
-
-
-def commands(body: str, *, names: tuple[str, ...] = ("hitl",)) -> tuple[Command, ...]:
-    """The commands in a note, wherever it stands. `names` are what may open one: `hitl`, and `@` the bot's username."""
-    found = [_command(line, names, in_thread=False) for line in speech(body).lines]
-    return tuple(command for command in found if command is not None)
 
 
 def read(question: Question, body: str, *, names: tuple[str, ...] = ("hitl",), words: Words = ENGLISH) -> Reading:
     """Read one note under `question`. Never raises; linear in the length of `body`."""
     said = speech(body, words.wrote)
-    found = [(line, _command(line, names, in_thread=True)) for line in said.lines]
+    found = [(line, command_in(line, names, in_thread=True)) for line in said.lines]
     orders = tuple(command for _, command in found if command is not None)
     if orders:
         spoken = {line for line, command in found if command is not None}
@@ -97,30 +94,13 @@ def read_explanation(body: str, *, words: Words = ENGLISH) -> str | None:
     return None if said.empty or _asks_back(said) else said.verbatim
 
 
-def _command(line: str, names: tuple[str, ...], *, in_thread: bool) -> Command | None:
-    folded = " ".join(line.split()).casefold()
-    for name in names:
-        prefix = f"{name.casefold()} "
-        if folded.startswith(prefix):
-            return _order(folded[len(prefix) :], COMMANDS)
-    return _order(folded, THREAD_COMMANDS) if in_thread else None
-
-
-def _order(text: str, known: tuple[str, ...]) -> Command | None:
-    for name in known:
-        if text == name:
-            return Command(name)
-        argument = text.removeprefix(f"{name} ")
-        if argument != text and " " not in argument and name in ("continue", "continue anyway", "adopt", "take over"):
-            return Command(name, argument.removeprefix("@"))
-    return None
-
-
 def _answer(question: Question, said: Speech, names: tuple[str, ...], words: Words) -> Said | Unread:
     if said.empty:
         return Unread.NOTHING_SAID
     if question.question_type is QuestionType.FREEFORM:
         return Unread.QUESTION_BACK if _asks_back(said) else Said(AnswerKind.TEXT, text=said.verbatim)
+    if said.lines and all(is_empty_box(line) for line in said.lines):
+        return Unread.NOTHING_SAID
     if said.lines:
         explicit = _explicit(question, said, words)
         if explicit is not None:
@@ -143,6 +123,9 @@ def _explicit(question: Question, said: Speech, words: Words) -> Said | Unread |
 
 
 def _single(question: Question, said: Speech, words: Words) -> Said | Unread | None:
+    several = choose_several(question, _of_one_kind(said.lines), words)
+    if several.match is Match.FOUND and len(several.keys) > 1:
+        return Unread.SEVERAL_ON_SINGLE
     first, rest = said.lines[0], said.lines[1:]
     for head, tail in _cuts(first, words):
         choice = choose(question, head, words)
@@ -155,8 +138,14 @@ def _single(question: Question, said: Speech, words: Words) -> Said | Unread | N
             return Unread.OUT_OF_RANGE if not remark else None
         trouble = _trouble(question, choice, remark, words)
         return trouble or Said(AnswerKind.SELECTED, choice.keys, text=_words_beside(said, first, tail))
-    several = choose_several(question, said.lines, words)
-    return Unread.SEVERAL_ON_SINGLE if several.match is Match.FOUND and len(several.keys) > 1 else None
+    return None
+
+
+def _of_one_kind(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """A list below a line that is no list item belongs to the remark."""
+    if lines[0].startswith(_BULLETS):
+        return lines
+    return tuple(line for line in lines if not line.startswith(_BULLETS))
 
 
 def _several(question: Question, said: Speech, words: Words) -> Said | Unread | None:
@@ -223,7 +212,10 @@ def _marked(said: Speech, openers: frozenset[str], mark: str) -> str | None:
     head, found, _ = said.lines[0].partition(mark)
     if not found or fold(head) not in openers:
         return None
-    _, _, text = said.verbatim.partition(mark)
+    opened, _, text = said.verbatim.partition(mark)
+    # `**Answer:** …` closes behind the mark what it opened before it.
+    wrapped = len(opened) - len(opened.lstrip(_WRAPPING))
+    text = text.removeprefix(opened.lstrip()[:wrapped]) if wrapped else text
     return text.strip()
 
 
@@ -232,7 +224,7 @@ def _cuts(line: str, words: Words, connecting: frozenset[str] = frozenset()) -> 
     cuts = [(line, "")]
     separator = _SEPARATOR.search(line)
     if separator is not None and separator.start() > 0:
-        cuts.append((line[: separator.start()], line[separator.end() :]))
+        cuts.append((line[: separator.start()].rstrip(), line[separator.end() :].lstrip()))
     tokens = line.split()
     if len(tokens) > 1 and fold(tokens[-1]) in words.polite:
         cuts.append((" ".join(tokens[:-1]), ""))
@@ -251,6 +243,10 @@ def _trouble(question: Question, choice: Choice, remark: str, words: Words) -> U
         return Unread.QUESTION_BACK
     if _negated(remark, words):
         return Unread.NEGATED
+    for line in remark.split("\n"):
+        named = choose_several(question, (_REMARK_END.sub("", line),), words)
+        if named.match is Match.FOUND and not set(named.keys) <= set(choice.keys):
+            return Unread.AMBIGUOUS
     others = set(question.keys) - set(choice.keys)
     bare = re.split(r"[^\w]+", remark)
     for index, token in enumerate(bare):
@@ -261,13 +257,16 @@ def _trouble(question: Question, choice: Choice, remark: str, words: Words) -> U
 
 
 def _negated(remark: str, words: Words) -> bool:
-    opening = remark.split(maxsplit=1)
-    return bool(opening) and fold(opening[0]) in words.negation
+    """A remark that begins or ends with a negation may undo what it stands beside."""
+    tokens = remark.split("\n", 1)[0].split()
+    return any(fold(token) in words.negation for token in (*tokens[:3], *tokens[-1:]))
 
 
 def _hedged(remark: str, words: Words) -> bool:
-    """A yes with a "but" or a "not" beside it is not a plain yes: ask again."""
-    return any(fold(token) in words.negation | words.hedges for token in remark.split("\n", 1)[0].split())
+    """A yes with a "but", a "not" or a no beside it is not a plain yes: ask again."""
+    first, *below = remark.split("\n")
+    doubt = words.negation | words.hedges | words.no
+    return any(fold(token) in doubt for token in first.split()) or any(fold(line) in words.no for line in below)
 
 
 def _asks(text: str) -> bool:

@@ -37,7 +37,7 @@ def speech(body: str, wrote: frozenset[str] = frozenset()) -> Speech:
     hidden, code = _left_out(_blocks(text), len(raw))
     _drop_attributions(raw, hidden, wrote)
     _drop_signature(raw, hidden, code)
-    kept = [(_without_comments(line), number in code) for number, line in enumerate(raw) if number not in hidden]
+    kept = _without_comments([(line, number in code) for number, line in enumerate(raw) if number not in hidden])
     own = [line for line, is_code in kept if not is_code]
     return Speech(
         lines=tuple(line.strip() for line in own if line.strip()),
@@ -80,15 +80,14 @@ def _left_out(tokens: list[Token], total: int) -> tuple[set[int], set[int]]:
 
 def _drop_attributions(raw: list[str], hidden: set[int], wrote: frozenset[str]) -> None:
     """The "On Monday, X wrote:" above a quote is the mail program speaking."""
-    for number in sorted(hidden):
-        before = number - 1
-        while before >= 0 and not raw[before].strip():
-            before -= 1
-        if before < 0 or before in hidden:
-            continue
-        line = raw[before].strip().casefold()
-        if line.endswith(":") and any(word in line for word in wrote):
-            hidden.add(before)
+    above: int | None = None  # the last line with words on it
+    for number, line in enumerate(raw):
+        if number in hidden and above is not None and above not in hidden:
+            said = raw[above].strip().casefold()
+            if said.endswith(":") and any(word in said for word in wrote):
+                hidden.add(above)
+        if line.strip():
+            above = number
 
 
 def _drop_signature(raw: list[str], hidden: set[int], code: set[int]) -> None:
@@ -99,18 +98,30 @@ def _drop_signature(raw: list[str], hidden: set[int], code: set[int]) -> None:
             return
 
 
-def _without_comments(line: str) -> str:
-    """`line` without HTML comments that begin in it; an unclosed one hides the rest, as it does on the page."""
-    start = line.find("<!--")
-    if start < 0:
-        return line
-    kept: list[str] = []
+def _without_comments(lines: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """The lines less their HTML comments, also those over several lines; an unclosed one hides the rest, as on the page."""
+    kept: list[tuple[str, bool]] = []
+    inside = False
+    for line, is_code in lines:
+        if is_code and not inside:
+            kept.append((line, True))
+            continue
+        shown, inside = _outside(line, inside=inside)
+        if shown or not line:
+            kept.append((shown, is_code))
+    return kept
+
+
+def _outside(line: str, *, inside: bool) -> tuple[str, bool]:
+    """What of `line` stands outside comments, and whether one is still open at its end."""
+    shown: list[str] = []
     at = 0
-    while start >= 0:
-        kept.append(line[at:start])
-        end = line.find("-->", start + 4)
-        if end < 0:
-            return "".join(kept)
-        at = end + 3
-        start = line.find("<!--", at)
-    return "".join([*kept, line[at:]])
+    while True:
+        mark = "-->" if inside else "<!--"
+        found = line.find(mark, at)
+        if not inside:
+            shown.append(line[at:] if found < 0 else line[at:found])
+        if found < 0:
+            return "".join(shown), inside
+        at = found + len(mark)
+        inside = not inside

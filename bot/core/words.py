@@ -28,8 +28,8 @@ class Words:
 
 
 ENGLISH = Words(
-    yes=frozenset({"y", "yes", "approve", "approved", "ok", "okay", "lgtm", "+1", "👍", ":+1:", ":thumbsup:", ":thumbs_up:"}),
-    no=frozenset({"n", "no", "reject", "rejected", "-1", "👎", ":-1:", ":thumbsdown:", ":thumbs_down:"}),
+    yes=frozenset({"y", "yes", "approve", "approved", "ok", "okay", "lgtm", "+1", "👍", "thumbsup", "thumbs_up"}),
+    no=frozenset({"n", "no", "reject", "rejected", "-1", "👎", "thumbsdown", "thumbs_down"}),
     none=frozenset({
         "none", "none of these", "none of them", "none of those", "none of the above", "none of the options",
         "neither", "neither of these", "reject", "rejected", "reject all", "i reject", "i reject all",
@@ -38,7 +38,7 @@ ENGLISH = Words(
     answer=frozenset({"answer", "other"}),
     because=frozenset({"because", "since", "as"}),
     negation=frozenset({"no", "not", "never", "nope", "don't", "dont", "wrong", "isn't", "won't", "can't", "cannot", "unless"}),
-    hedges=frozenset({"but", "if", "only", "except"}),
+    hedges=frozenset({"but", "if", "only", "except", "however", "though", "although"}),
     polite=frozenset({"please", "pls", "thanks", "thank you", "thx"}),
     joining=frozenset({"and", "&", "+", "plus", "und", "et"}),
     option=frozenset({"option", "answer", "choice", "number"}),

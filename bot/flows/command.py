@@ -6,12 +6,12 @@ beginning of its id.
 
 from collections.abc import Sequence
 
+from bot.core.commands import Command
 from bot.core.decide import refused
 from bot.core.errors import Conflict, Forbidden
 from bot.core.models import AskedQuestion, Run
-from bot.core.replies import Command
 from bot.core.thread import Note
-from bot.flows.parts import Parts, Project
+from bot.flows.parts import Event, Parts, Project
 from bot.flows.resume import ByPerson, press
 
 CONTINUE = ("continue", "continue anyway")
@@ -64,4 +64,5 @@ def _refuse(
             unit.runs.save(run.model_copy(update={"refused_commands": (*run.refused_commands, note.id)}))
         if known:
             unit.outbox.put(effect, parts.clock.now())
+    parts.note(Event.REFUSED, {"run": concerned[0].id, "note": note.id, "why": why})
     parts.wake()

@@ -13,7 +13,7 @@ from bot.core.models import AskedQuestion, QuestionState, Run
 from bot.core.payload import Asked, NoteKind, Ours, Payload, asked, decode, seal
 from bot.core.retries import wait_after, wait_for_target
 from bot.flows.hand_over import given_up, hand_over
-from bot.flows.parts import Parts, Project
+from bot.flows.parts import Event, Parts, Project
 from bot.ports import Claimed, Posted
 
 
@@ -30,6 +30,7 @@ def deliver_next(parts: Parts, *, lane: str | None = None) -> bool:
         row = unit.outbox.claim(parts.clock.now(), parts.lease, lane=lane)
     if row is None:
         return False
+    parts.note(Event.TAKEN, {**_about(row), "attempt": row.attempt})
     with parts.store.snapshot() as unit:
         run = unit.runs.get(row.work.run_id)
         asked_question = unit.questions.get(row.work.question_id) if isinstance(row.work, PostQuestion) else None
@@ -42,6 +43,13 @@ def deliver_next(parts: Parts, *, lane: str | None = None) -> bool:
     except HitlError as error:
         _failed(parts, row, error)
     return True
+
+
+def _about(row: Claimed[Effect]) -> dict[str, object]:
+    """What is told of a row, whatever became of it."""
+    effect = row.work
+    told: dict[str, object] = {"effect": effect.effect_id, "kind": effect.kind, "run": effect.run_id, "lane": effect.lane}
+    return {**told, "question": effect.question_id} if isinstance(effect, PostQuestion) else told
 
 
 def _act(parts: Parts, project: Project, run: Run, asked_question: AskedQuestion | None, row: Claimed[Effect]) -> Done:
@@ -136,6 +144,9 @@ def _finish(parts: Parts, row: Claimed[Effect], asked_question: AskedQuestion | 
                     unit.inbox.put(_look_again(parts, row))
         except VersionConflict:
             continue
+        if asked_question is not None and done.posted is not None:
+            parts.note(Event.POSTED, {**_about(row), "note": done.posted.note_id})
+        parts.note(Event.DONE, _about(row))
         parts.announce(row.work.run_id)
         return
     raise VersionConflict(f"question of effect {row.work.effect_id} kept changing while it was posted")
@@ -159,6 +170,7 @@ def _failed(parts: Parts, row: Claimed[Effect], error: HitlError) -> None:
         pause = wait_for_target(error, row.attempt, effect.effect_id)
     else:
         pause = wait_after(error, row.attempt)
+    parts.note(Event.GIVEN_UP if pause is None else Event.RETRY, {**_about(row), "code": error.code, "pause": pause})
     with parts.store.unit() as unit:
         if pause is not None:
             unit.outbox.again(row.id, parts.clock.now() + pause, error.message)

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 
 from bot.core import decide
 from bot.core.classify import classify
+from bot.core.commands import commands
 from bot.core.errors import VersionConflict
 from bot.core.events import LookAt
 from bot.core.models import AskedQuestion, Run, RunStatus
-from bot.core.replies import commands
 from bot.core.thread import Note, Thread
 from bot.flows.command import obey
 from bot.flows.gather import facts_for
@@ -102,6 +102,7 @@ def _settle(parts: Parts, project: Project, run: Run, asked: AskedQuestion, thre
             continue
         if any(new):
             parts.wake()
+        parts.note_replies(asked, heard.asked)
         if heard.asked != asked:
             parts.announce(run.id)
         return

@@ -1,13 +1,27 @@
 """What every flow is given: the ports, filled in by `bootstrap`, and the projects this installation serves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 
 from bot.core.eligibility import Policy
 from bot.core.errors import Invalid, RemoteError
-from bot.core.models import Run
+from bot.core.models import AskedQuestion, Run
 from bot.ports import Announce, Clock, Gateway, Ids, People, Renderer, ResumeTarget, Store, Wake
+
+
+class Event(StrEnum):
+    """What flows tell the operator (`Parts.note`): with ids and reason codes, never with what people wrote or are called."""
+
+    TAKEN = "row taken"
+    DONE = "row done"
+    RETRY = "row failed, will be tried again"
+    GIVEN_UP = "row given up"
+    POSTED = "question posted"
+    REPLY = "reply read"
+    CONTINUED = "run continued"
+    REFUSED = "command refused"
 
 
 @dataclass(frozen=True)
@@ -85,3 +99,11 @@ class Parts:
     lease: timedelta = timedelta(minutes=2)  # longer than every timeout towards GitLab in one step together
     wake: Wake = lambda: None
     announce: Announce = lambda run_id: None
+    note: Callable[[str, dict[str, object]], None] = lambda event, fields: None
+
+    def note_replies(self, before: AskedQuestion, after: AskedQuestion) -> None:
+        """Say of each reply that is new, or counts differently now, whether it counts."""
+        for reply in after.replies:
+            if reply not in before.replies:
+                ids: dict[str, object] = {"run": after.run_id, "question": after.id, "note": reply.note_id}
+                self.note(Event.REPLY, {**ids, "counted": reply.counted, "why": reply.why})

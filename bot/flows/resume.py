@@ -19,7 +19,7 @@ from bot.core.thread import Item, Thread
 from bot.flows.callers import SPOKEN, Caller, KeyCaller, PersonCaller
 from bot.flows.gather import description_hash, facts_for, standing_of
 from bot.flows.hand_over import delivered
-from bot.flows.parts import Parts, Project
+from bot.flows.parts import Event, Parts, Project
 from bot.ports import FlowKey, StoredResume
 
 TRIES = 5
@@ -105,6 +105,10 @@ def _continue(parts: Parts, run: Run, questions: Sequence[AskedQuestion], by: By
             unit.outbox.put(effect, now)
         if run.target.kind != "pull":
             unit.outbox.put(hand_over(run.id, outcome.document.resume), now)
+    for before, asked in zip(questions, outcome.questions, strict=True):
+        parts.note_replies(before, asked)
+    told = outcome.document
+    parts.note(Event.CONTINUED, {"run": run.id, "resume": told.resume, "round": told.round, "mode": told.mode.value})
     parts.wake()
     parts.announce(run.id)
     return Pressed(outcome.document.resume, saved.status)

@@ -3,11 +3,12 @@
 Called by the worker; safe to call from several threads and processes at once, because every row is claimed.
 """
 
+from bot.core.effects import lane_of
 from bot.core.errors import HitlError
 from bot.core.retries import wait_after
 from bot.flows.deliver import deliver_next
 from bot.flows.hear import hear
-from bot.flows.parts import Parts
+from bot.flows.parts import Event, Parts
 
 MOST_ATTEMPTS = 20  # a row that failed this often without a named error is parked, for a person to look at
 
@@ -28,12 +29,16 @@ def hear_next(parts: Parts) -> bool:
         row = unit.inbox.claim(parts.clock.now(), parts.lease)
     if row is None:
         return False
+    look = row.work
+    about: dict[str, object] = {"kind": "hear", "lane": lane_of(look.project_id, look.item_iid), "note": look.note_id}
+    parts.note(Event.TAKEN, {**about, "attempt": row.attempt})
     if row.attempt > MOST_ATTEMPTS:
+        parts.note(Event.GIVEN_UP, {**about, "code": "kept_failing"})
         with parts.store.unit() as unit:
             unit.inbox.park(row.id, "it kept failing without a named error: see the log")
         return True
     try:
-        hear(parts, row.work)
+        hear(parts, look)
     except HitlError as error:
         pause = wait_after(error, row.attempt)
         with parts.store.unit() as unit:
@@ -41,7 +46,9 @@ def hear_next(parts: Parts) -> bool:
                 unit.inbox.park(row.id, error.message)
             else:
                 unit.inbox.again(row.id, parts.clock.now() + pause, error.message)
+        parts.note(Event.GIVEN_UP if pause is None else Event.RETRY, {**about, "code": error.code, "pause": pause})
         return True
     with parts.store.unit() as unit:
         unit.inbox.done(row.id)
+    parts.note(Event.DONE, about)
     return True

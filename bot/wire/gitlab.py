@@ -61,10 +61,11 @@ def projects_of_token(headers: Mapping[str, str], secrets: Sequence[HookSecret])
 
     All are compared, each in constant time.
     """
-    given = headers.get("x-gitlab-token", "").encode("utf-8", "surrogateescape")
+    # HTTP servers hand header bytes on as Latin-1.
+    given = headers.get("x-gitlab-token", "").encode("latin-1", "replace")
     matched: set[str] = set()
     for secret in secrets:
-        if secret.token is not None and hmac.compare_digest(given, secret.token.get_secret_value().encode()):
+        if secret.token is not None and given and hmac.compare_digest(given, secret.token.get_secret_value().encode()):
             matched |= secret.projects
     return frozenset(matched)
 
@@ -104,8 +105,10 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, instance: str) -> 
             return NotForUs(f"a comment on a {kind.object_attributes.noteable_type}")
         return Unreadable(f"a note event without {'.'.join(str(part) for part in error.errors()[0]['loc'])}")
     note = hook.object_attributes
-    if note.noteable_type not in ITEM_TYPES or hook.issue is None:
+    if note.noteable_type not in ITEM_TYPES:
         return NotForUs(f"a comment on a {note.noteable_type}")
+    if hook.issue is None:
+        return Unreadable("a comment on an item that does not say which")
     if note.system:
         return NotForUs("a system note")
     return NoteDelivery(
@@ -115,7 +118,7 @@ def read_delivery(headers: Mapping[str, str], body: bytes, *, instance: str) -> 
         note_id=note.id,
         discussion_id=note.discussion_id,
         author_id=note.author_id,
-        delivery_key=headers.get("webhook-id") or headers.get("idempotency-key"),
+        delivery_key=headers.get("webhook-id") or headers.get("idempotency-key") or None,
         fingerprint=_fingerprint(
             instance, hook.project_id, "note", note.id, note.action or "", note.updated_at or "", note.note
         ),
