@@ -14,6 +14,7 @@ from bot.core.errors import ConfigError
 from bot.core.neutral import neutralise, one_line
 
 SHORT = 80
+_IDENTIFIER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _VALUE_BREAK = "\0"  # stands for a line break inside a value while the template's own blank lines are tidied
 _USERNAME = re.compile(r"^[A-Za-z0-9_.][A-Za-z0-9_.-]*$")
@@ -44,7 +45,12 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        filters: dict[str, Callable[..., Any]] = {"mention": _mention, "one_line": one_line, "shortened": _shortened}
+        filters: dict[str, Callable[..., Any]] = {
+            "mention": _mention,
+            "one_line": one_line,
+            "shortened": _shortened,
+            "typed": _typed,
+        }
         self._environment.filters.update(filters)
 
     def note(self, template: str, values: dict[str, Any]) -> str:
@@ -65,6 +71,11 @@ def _inert(value: object) -> str:
 def _mention(username: str) -> Inert:
     """A mention that is meant to notify. Names that GitLab would not allow stay text."""
     return Inert(f"@{username}") if _USERNAME.match(username) else Inert(neutralise(username))
+
+
+def _typed(identifier: str) -> Inert:
+    """An identifier to be typed as it stands; only ever used inside inline code, where GitLab finds no references."""
+    return Inert(identifier) if _IDENTIFIER.match(identifier) else Inert(neutralise(identifier))
 
 
 def _shortened(text: str) -> str:

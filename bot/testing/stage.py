@@ -1,10 +1,11 @@
 """The whole product in one process on loopback: sandbox tracker, bot, its web server, a hook, a flow's key, people."""
 
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import SecretStr
 
@@ -32,7 +33,7 @@ class Stage:
     """Enter it to start everything, leave it to stop everything.
 
     With `working=False` no worker runs: `settle` then does the work, step by step and in this thread.
-    `clock` is shared by the tracker and the bot.
+    `clock` is shared by the tracker and the bot; `project` holds more keys of the project's configuration.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Stage:
         poll_seconds: float = 60.0,
         policy: dict[str, int] | None = None,
         hook: HookKind = "secret",
+        project: Mapping[str, Any] | None = None,
     ) -> None:
         self.folder = folder
         self.world = world or (demo_world() if clock is None else demo_world(clock=clock.now))
@@ -56,6 +58,7 @@ class Stage:
         self._bot_port = bot_port
         self._poll_seconds = poll_seconds
         self._policy = policy or {}
+        self._project = project or {}
         self._secrets = {"secret": {"token": HOOK_SECRET}, "signature": {"signing_token": SIGNING_TOKEN}}.get(
             hook, {"token": HOOK_SECRET, "signing_token": SIGNING_TOKEN}
         )
@@ -135,6 +138,7 @@ class Stage:
                         "path": PROJECT,
                         "token": SecretStr(self.world.add_token(bot_user)),
                         **{KEYS[name]: SecretStr(value) for name, value in self._secrets.items()},
+                        **self._project,
                     }
                 ],
                 "base": self.folder,

@@ -47,14 +47,17 @@ class SqlOutbox(Queue[Effect]):
         return None if row is None else Outgoing(*row)
 
     def revive(self, effect_id: str, now: datetime) -> bool:
-        stuck = (outbox.c.effect_id == effect_id) & outbox.c.state.in_([_PENDING, RowState.PARKED.value])
-        fresh = {"state": _PENDING, "due_at": now, "attempts": 0, "lease_until": None, "error": None}
+        idle = outbox.c.lease_until.is_(None) | (outbox.c.lease_until <= now)
+        stuck = (outbox.c.effect_id == effect_id) & outbox.c.state.in_([_PENDING, RowState.PARKED.value]) & idle
+        # One attempt stays counted, so that the next one looks for what an earlier one may have done.
+        fresh = {"state": _PENDING, "due_at": now, "attempts": 1, "lease_until": None, "error": None}
         return self._connection.execute(update(outbox).where(stuck).values(**fresh)).rowcount == 1
 
     def _read(self, body: str) -> Effect:
         return _EFFECT.validate_json(body)
 
-    def _its_turn(self, candidate: FromClause) -> ColumnElement[bool]:
-        earlier = outbox.alias("earlier")
-        in_front = (earlier.c.lane == candidate.c.lane) & (earlier.c.id < candidate.c.id) & (earlier.c.state == _PENDING)
-        return ~exists().where(in_front)
+    def _its_turn(self, candidate: FromClause, now: datetime) -> ColumnElement[bool]:
+        other = outbox.alias("other")
+        same_lane = (other.c.lane == candidate.c.lane) & (other.c.id != candidate.c.id) & (other.c.state == _PENDING)
+        # An earlier one goes first; a later one in hand was claimed while this one was parked, and is finished first.
+        return ~exists().where(same_lane & ((other.c.id < candidate.c.id) | (other.c.lease_until > now)))
