@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from zlib import crc32
 
 from bot.sandbox.records import (
+    TRIGGERS_OF_NOTHING,
     Award,
     Hook,
     HookDelivery,
@@ -117,11 +119,25 @@ def project(world: World, record: Project, access_level: int) -> Json:
         "issues_enabled": True,
         "issues_access_level": "enabled",
         "open_issues_count": len(opened),
-        "namespace": {"full_path": record.namespace, "kind": "group"},
+        "namespace": _namespace(world, record.namespace),
         "permissions": {
             "project_access": {"access_level": access_level} if access_level else None,
             "group_access": None,
         },
+    }
+
+
+def _namespace(world: World, path: str) -> Json:
+    return {
+        # Groups are no records here, so the number is made from the name.
+        "id": crc32(path.encode()),
+        "name": path.rpartition("/")[2],
+        "path": path.rpartition("/")[2],
+        "kind": "group",
+        "full_path": path,
+        "parent_id": crc32(path.rpartition("/")[0].encode()) if "/" in path else None,
+        "avatar_url": None,
+        "web_url": f"{world.url}/groups/{path}",
     }
 
 
@@ -236,6 +252,7 @@ def hook(record: Hook, alert_status: str) -> Json:
         "description": record.description,
         "created_at": timestamp(record.created_at),
         "project_id": record.project_id,
+        **dict.fromkeys(TRIGGERS_OF_NOTHING, False),
         **record.triggers,
         "enable_ssl_verification": record.enable_ssl_verification,
         "alert_status": alert_status,

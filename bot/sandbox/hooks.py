@@ -150,12 +150,13 @@ class Hooks:
             "X-Gitlab-Webhook-UUID": str(uuid.uuid4()),
             "X-Gitlab-Instance": self.world.url,
             "Idempotency-Key": delivery.idempotency_key,
-            "webhook-id": delivery.idempotency_key,
-            "webhook-timestamp": stamp,
         }
         if hook.token is not None:
             # Bytes, because header text is limited to Latin-1.
             headers["X-Gitlab-Token"] = hook.token.encode()
+        if not self.world.has_signed_hooks:
+            return headers
+        headers |= {"webhook-id": delivery.idempotency_key, "webhook-timestamp": stamp}
         if hook.signing_token is not None:
             signature = sign(hook.signing_token, delivery.idempotency_key, stamp, delivery.body)
             headers["webhook-signature"] = signature

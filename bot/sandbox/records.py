@@ -15,6 +15,19 @@ HOOK_TRIGGERS = (
     "confidential_issues_events",
     "emoji_events",
 )
+# Triggers of what the sandbox does not have; hooks show them all the same.
+TRIGGERS_OF_NOTHING = (
+    "push_events",
+    "tag_push_events",
+    "merge_requests_events",
+    "job_events",
+    "pipeline_events",
+    "wiki_page_events",
+    "deployment_events",
+    "feature_flag_events",
+    "releases_events",
+    "milestone_events",
+)
 
 
 @dataclass

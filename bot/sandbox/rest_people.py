@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from bot.sandbox import auth, entities
+from bot.sandbox import auth, entities, rules
 from bot.sandbox.call import AskUnscoped, Call, shown
 from bot.sandbox.records import Token
 from bot.sandbox.refusals import Invalid, NotFound
@@ -81,12 +81,13 @@ def rotate(call: AskUnscoped) -> Response:
 def rotate_project_token(call: AskUnscoped, project_id: int) -> Response:
     """The same for the token of a project's bot user."""
     with call.world.lock:
-        call.project(project_id)
+        project = call.project(project_id)
         call.require(call.user.bot)
-    return _rotated(call)
+        level = rules.role(project, call.user)
+    return _rotated(call, access_level=level, resource_type="project", resource_id=project.id)
 
 
-def _rotated(call: Call) -> Response:
+def _rotated(call: Call, **resource: object) -> Response:
     auth.require_scope(call.token, "api", "self_rotate")
     world, old = call.world, call.token
     with world.lock:
@@ -94,7 +95,7 @@ def _rotated(call: Call) -> Response:
         value = world.add_token(call.user, old.scopes, expires_at, name=old.name, family=old.family)
         old.revoked = old.rotated = True
         fresh = next(token for token in world.tokens if token.value == value)
-        return shown({**_token(call, fresh), "token": value})
+        return shown({**_token(call, fresh), **resource, "token": value})
 
 
 def _expiry(call: Call, today: date) -> date:

@@ -39,7 +39,7 @@ class World:
         self.lock = RLock()
         self.clock = clock
         self.url = "http://sandbox.invalid"
-        self.version = "18.6.0"
+        self.version = "19.5.0"
         self.loopback_hooks = True
         self.iso_hook_times = False
         self.users: dict[int, User] = {}
@@ -60,6 +60,11 @@ class World:
         """The next unused id of a kind of record."""
         self._ids[kind] = self._ids.get(kind, 0) + 1
         return self._ids[kind]
+
+    @property
+    def has_signed_hooks(self) -> bool:
+        """Whether the version followed has the `webhook-*` headers: since 19.0 (section 1)."""
+        return int(self.version.partition(".")[0]) >= 19
 
     # People
 

@@ -158,8 +158,8 @@ def test_labels_are_made_by_planners(client):
 def test_metadata_names_the_version(client):
     """`/version` and `/metadata` name the version the sandbox follows."""
     api = client(BOT)
-    assert api.version()[0] == "18.6.0"
-    assert api.http_get("/metadata")["version"] == "18.6.0"
+    assert api.version()[0] == "19.5.0"
+    assert api.http_get("/metadata")["version"] == "19.5.0"
 
 
 def test_pipelines_are_recorded_for_triggers(client, world, project, person):
