@@ -6,8 +6,10 @@ from urllib.parse import unquote, urlsplit
 from bot.core.errors import Invalid
 from bot.core.models import Frozen
 
-_SHORT = re.compile(r"^(?P<path>[^#!&\s]+(?:/[^#!&\s]+)+)(?P<sign>[#!&])(?P<number>\d{1,9})$")
-_URL_PATH = re.compile(r"^/(?P<path>.+?)/(?:-/)?(?P<noun>issues|work_items|merge_requests|epics)/(?P<number>\d{1,9})/?$")
+_SHORT = re.compile(r"^/?(?P<path>[^#!&\s/]+(?:/[^#!&\s/]+)*)(?P<sign>[#!&])(?P<number>[1-9]\d{0,8})$")
+_URL_PATH = re.compile(
+    r"^/(?P<path>[^/]+(?:/[^/]+)+?)/(?:-/)?(?P<noun>issues|work_items|merge_requests|epics)/(?P<number>[1-9]\d{0,8})/?$"
+)
 
 
 class ItemName(Frozen):
@@ -23,7 +25,7 @@ def parse_item(text: str, *, instance: str = "") -> ItemName:
     Raises `Invalid` (field `item`) for anything else, epics and merge requests with the reason.
     """
     name = text.strip()
-    if name.startswith(("http://", "https://")):
+    if name.casefold().startswith(("http://", "https://")):
         return _from_url(name, instance)
     match = _SHORT.match(name)
     if match is None:
@@ -32,7 +34,9 @@ def parse_item(text: str, *, instance: str = "") -> ItemName:
         )
     if match["sign"] != "#":
         raise _wrong_kind("merge request" if match["sign"] == "!" else "epic")
-    return ItemName(project=match["path"].strip("/"), iid=int(match["number"]))
+    if "/" not in match["path"]:
+        raise Invalid(f"{name!r} lacks the group: write group/project#12", field="item", code="not_an_item")
+    return ItemName(project=match["path"], iid=int(match["number"]))
 
 
 def _from_url(url: str, instance: str) -> ItemName:
@@ -49,6 +53,8 @@ def _from_url(url: str, instance: str) -> ItemName:
         raise _not_an_item(url)
     if match["noun"] == "merge_requests":
         raise _wrong_kind("merge request")
+    if match["path"].endswith("/-"):
+        raise _not_an_item(url)
     if match["noun"] == "epics" or match["path"].startswith("groups/"):
         raise _wrong_kind("epic")
     return ItemName(project=match["path"], iid=int(match["number"]))

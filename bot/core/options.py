@@ -6,12 +6,14 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from bot.core.models import Question
 from bot.core.words import Words
 
 _DECORATION = " \t\"'`*_~“”„‘’«»()[]{}.,:;!…"
 _BULLET = re.compile(r"^(?:[-*+]\s+)?(?:\[[xX]\]\s+)?")
+_WHOLE_SIGN = re.compile(r"[\u2460-\u24ff]|[0-9]\ufe0f?\u20e3")
 _CARD_LINE = re.compile(r"^(?P<key>[^·]{1,20})·(?P<label>[^·]+)$")  # **A** · PostgreSQL, copied from the card
 _NUMBERED = re.compile(r"^(?P<number>\d{1,4})[.)]\s+(?P<text>\S.*)$")
 _EMPTY_BOX = re.compile(r"^(?:[-*+]\s+)?\[ \]")
@@ -24,6 +26,7 @@ _SAME_SIGN: dict[int, str | None] = {
     for first in (0x1F150, 0x1F170, 0x1F1E6)  # circled, squared and regional-indicator capitals
     for offset in range(26)
 }
+_SAME_SIGN[0x2019] = "'"  # what phones type for an apostrophe
 _SAME_SIGN |= dict.fromkeys((65038, 65039, 8419, *range(127995, 128000)))
 
 
@@ -43,6 +46,7 @@ class Choice:
 NOTHING = Choice(Match.NONE)
 
 
+@lru_cache(maxsize=1_024)
 def fold(text: str) -> str:
     """One form for all ways to write the same word: compatibility forms, case, invisible signs, decoration, blanks.
 
@@ -50,9 +54,14 @@ def fold(text: str) -> str:
     """
     if len(text) > LONGEST:
         return ""
-    plain = unicodedata.normalize("NFKC", text.translate(_SAME_SIGN)).casefold()
+    plain = unicodedata.normalize("NFKC", _apart(text).translate(_SAME_SIGN)).casefold()
     visible = "".join(char for char in plain if unicodedata.category(char) != "Cf")
     return " ".join(visible.split()).strip(_DECORATION) or visible.strip()
+
+
+def _apart(text: str) -> str:
+    """Circled letters and keycaps are whole words, however close they stand: ①② is not 12."""
+    return _WHOLE_SIGN.sub(r"\g<0> ", text)
 
 
 def choose(question: Question, words_said: str, words: Words) -> Choice:
@@ -122,14 +131,31 @@ def _all_in(question: Question, line: str, words: Words) -> Choice:
     whole = choose(question, line, words)
     if whole.match is Match.FOUND:
         return whole
-    for pieces in (re.split(r"[,;，；、]", line), re.split(r"[,;，；、/\s]+", line)):
-        tokens = [token for piece in pieces for token in _around_joining(piece, words) if fold(token)]
-        choices = [choose(question, token, words) for token in tokens]
-        if len(tokens) > 1 and all(choice.match is Match.FOUND for choice in choices):
-            return Choice(Match.FOUND, tuple(key for choice in choices for key in choice.keys))
-        if len(tokens) > 1 and all(choice.match in (Match.FOUND, Match.OUT_OF_RANGE) for choice in choices):
-            return Choice(Match.OUT_OF_RANGE)
+    for pieces in (re.split(r"[,;，；、]", _apart(line)), re.split(r"[,;，；、/\s]+", _apart(line))):
+        named = _each(question, pieces, words)
+        if named is not None:
+            return named
     return whole
+
+
+def _each(question: Question, pieces: list[str], words: Words) -> Choice | None:
+    """Every piece names an option, or would if there were more of them; None as soon as one does not."""
+    keys: list[str] = []
+    tokens = 0
+    beyond = False
+    for piece in pieces:
+        for token in _around_joining(piece, words):
+            if not fold(token):
+                continue
+            choice = choose(question, token, words)
+            if choice.match not in (Match.FOUND, Match.OUT_OF_RANGE):
+                return None
+            tokens += 1
+            beyond = beyond or choice.match is Match.OUT_OF_RANGE
+            keys += choice.keys
+    if tokens < 2:
+        return None
+    return Choice(Match.OUT_OF_RANGE) if beyond else Choice(Match.FOUND, tuple(keys))
 
 
 def _around_joining(piece: str, words: Words) -> list[str]:

@@ -13,7 +13,7 @@ from bot.core.commands import Command, command_in
 from bot.core.models import AnswerKind, Question, QuestionType
 from bot.core.options import Choice, Match, choose, choose_several, fold, is_empty_box
 from bot.core.speech import MAX_PARSED, Speech, speech
-from bot.core.words import ENGLISH, Words
+from bot.core.words import ENGLISH, THREAD_COMMANDS, Words
 
 
 class Unread(StrEnum):
@@ -68,13 +68,14 @@ _SEPARATOR = re.compile(r"[.):;,](?=\s|$)|(?<=\s)[-–—](?=\s)|[，；：、]"
 _REMARK_END = re.compile(r"\s[-–—:]\s.*$")
 _BULLETS = ("- ", "* ", "+ ")
 _WRAPPING = "*_`"
+_INLINE_CODE = re.compile(r"`+[^`]*`+")
 _MENTION = re.compile(r"(?<![\w/@.])@[\w][\w.-]*")
 
 
 def read(question: Question, body: str, *, names: tuple[str, ...] = ("hitl",), words: Words = ENGLISH) -> Reading:
     """Read one note under `question`. Never raises; linear in the length of `body`."""
     said = speech(body, words.wrote)
-    found = [(line, command_in(line, names, in_thread=True)) for line in said.lines]
+    found = [(line, _order(question, line, names, words)) for line in said.lines]
     orders = tuple(command for _, command in found if command is not None)
     if orders:
         spoken = {line for line, command in found if command is not None}
@@ -92,6 +93,14 @@ def read_explanation(body: str, *, words: Words = ENGLISH) -> str | None:
     """The words of a reply that was asked for as the reason of a rejection; None when it holds none."""
     said = speech(body, words.wrote)
     return None if said.empty or _asks_back(said) else said.verbatim
+
+
+def _order(question: Question, line: str, names: tuple[str, ...], words: Words) -> Command | None:
+    """The command in a line; an option that is called like one is an option."""
+    command = command_in(line, names, in_thread=True)
+    if command is not None and command.name in THREAD_COMMANDS and choose(question, line, words).match is Match.FOUND:
+        return None
+    return command
 
 
 def _answer(question: Question, said: Speech, names: tuple[str, ...], words: Words) -> Said | Unread:
@@ -201,7 +210,7 @@ def _sentence(question: Question, said: Speech, names: tuple[str, ...]) -> Said 
         return Unread.NOTHING_SAID
     if any(line.endswith(("?", "？")) for line in said.lines):
         return Unread.QUESTION_BACK
-    called = {mention.casefold() for line in said.lines for mention in _MENTION.findall(line)}
+    called = {mention.casefold() for line in said.lines for mention in _MENTION.findall(_INLINE_CODE.sub("", line))}
     if called - {name.casefold() for name in names}:
         return Unread.MENTIONS_SOMEBODY
     return Said(AnswerKind.TEXT, text=said.verbatim) if question.allow_freeform else Unread.CHATTER
@@ -243,6 +252,10 @@ def _trouble(question: Question, choice: Choice, remark: str, words: Words) -> U
         return Unread.QUESTION_BACK
     if _negated(remark, words):
         return Unread.NEGATED
+    opening = choose(question, remark.split(maxsplit=1)[0], words)
+    article = remark[0] in "AaIi" and len(remark.split()) > 1
+    if opening.match is Match.FOUND and not set(opening.keys) <= set(choice.keys) and not article:
+        return Unread.AMBIGUOUS
     for line in remark.split("\n"):
         named = choose_several(question, (_REMARK_END.sub("", line),), words)
         if named.match is Match.FOUND and not set(named.keys) <= set(choice.keys):
@@ -264,9 +277,10 @@ def _negated(remark: str, words: Words) -> bool:
 
 def _hedged(remark: str, words: Words) -> bool:
     """A yes with a "but", a "not" or a no beside it is not a plain yes: ask again."""
-    first, *below = remark.split("\n")
     doubt = words.negation | words.hedges | words.no
-    return any(fold(token) in doubt for token in first.split()) or any(fold(line) in words.no for line in below)
+    first, *below = (line.split() for line in remark.split("\n"))
+    tokens = [*first, *(token for line in below for token in (*line[:3], *line[-1:]))]
+    return any(fold(token) in doubt for token in tokens)
 
 
 def _asks(text: str) -> bool:

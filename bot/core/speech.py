@@ -4,6 +4,7 @@ Block structure is markdown-it-py's, so that a quote or a code block is what Git
 words mean (`core.replies`).
 """
 
+import unicodedata
 from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
@@ -22,7 +23,7 @@ class Speech:
 
     @property
     def empty(self) -> bool:
-        return not self.verbatim
+        return all(char.isspace() or unicodedata.category(char) == "Cf" for char in self.verbatim)
 
 
 def speech(body: str, wrote: frozenset[str] = frozenset()) -> Speech:
@@ -35,6 +36,7 @@ def speech(body: str, wrote: frozenset[str] = frozenset()) -> Speech:
         return Speech((), text.strip())
     raw = text.split("\n")
     hidden, code = _left_out(_blocks(text), len(raw))
+    _hide_quoted_blocks(raw, hidden, code)
     _drop_attributions(raw, hidden, wrote)
     _drop_signature(raw, hidden, code)
     kept = _without_comments([(line, number in code) for number, line in enumerate(raw) if number not in hidden])
@@ -57,6 +59,7 @@ def _left_out(tokens: list[Token], total: int) -> tuple[set[int], set[int]]:
     hidden: set[int] = set()
     code: set[int] = set()
     details_from: int | None = None
+    depth = 0
     for token in tokens:
         if token.map is None:
             continue
@@ -67,15 +70,25 @@ def _left_out(tokens: list[Token], total: int) -> tuple[set[int], set[int]]:
             code.update(span)
         elif token.type == "html_block":
             hidden.update(span)
+            if token.level > 0:
+                continue  # inside a quote or list, and over where that is over
             folded = token.content.casefold()
-            if details_from is None and "<details" in folded:
+            depth = max(0, depth + folded.count("<details") - folded.count("</details"))
+            if depth and details_from is None:
                 details_from = token.map[0]
-            if details_from is not None and "</details" in folded:
+            if not depth and details_from is not None:
                 hidden.update(range(details_from, token.map[1]))
                 details_from = None
     if details_from is not None:
         hidden.update(range(details_from, total))
     return hidden, code
+
+
+def _hide_quoted_blocks(raw: list[str], hidden: set[int], code: set[int]) -> None:
+    """GitLab draws everything between two lines of `>>>` as a quote."""
+    marks = [number for number, line in enumerate(raw) if line.rstrip() == ">>>" and number not in code]
+    for first, last in zip(marks[::2], marks[1::2], strict=False):
+        hidden.update(range(first, last + 1))
 
 
 def _drop_attributions(raw: list[str], hidden: set[int], wrote: frozenset[str]) -> None:

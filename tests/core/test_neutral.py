@@ -240,8 +240,8 @@ def test_size_is_bounded(text: str) -> None:
 )
 @pytest.mark.timeout(10)
 def test_time_is_linear(piece: str) -> None:
-    """A hundred thousand hostile signs are made inert, and read back, at once."""
-    text = piece * (100_000 // len(piece))
+    """Fifty thousand hostile signs are made inert, and read back, at once."""
+    text = piece * (50_000 // len(piece))
     assert restore(neutralise(text)) == text
 
 
