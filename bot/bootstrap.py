@@ -12,17 +12,22 @@ from bot.adapters.engine import create_engine
 from bot.adapters.gitlab.connection import Connection
 from bot.adapters.gitlab.people import TokenPeople
 from bot.adapters.gitlab.project import ProjectGateway
+from bot.adapters.logs import note
 from bot.adapters.migrate import upgrade
 from bot.adapters.store import SqlStore
 from bot.adapters.system import SecretIds, SystemClock, decode_key, load_or_make_key
+from bot.adapters.targets.callback import CallbackTarget
+from bot.adapters.targets.command import CommandTarget
 from bot.adapters.templates import Templates
 from bot.core.errors import ConfigError
 from bot.flows.parts import Parts, Project, Projects
 from bot.flows.receive import poll
 from bot.flows.tick import drain
-from bot.ports import Clock, Ids
+from bot.ports import Clock, Ids, ResumeTarget
 from bot.settings import ProjectSection, Settings
 from bot.web.app import create_app
+from bot.web.health import Health
+from bot.web.metrics import Metrics
 from bot.wire.gitlab import HookSecret
 from bot.worker import Worker
 
@@ -39,15 +44,19 @@ class Bot:
     notices: tuple[str, ...]
     store: SqlStore
     connections: tuple[Connection, ...]
+    health: Health
+    metrics: Metrics
 
     def app(self) -> FastAPI:
         """The HTTP side of this bot."""
-        return create_app(self.parts, self.hook_secrets, self.announcements.subscribe)
+        return create_app(
+            self.parts, self.hook_secrets, self.announcements.subscribe, standing=self.health, numbers=self.metrics
+        )
 
     def start(self) -> None:
         """Begin working off inbox and outbox in the background."""
         seconds = self.settings.worker.poll_seconds
-        self.worker.start(lambda: drain(self.parts), lambda: poll(self.parts, timedelta(seconds=seconds)), seconds)
+        self.worker.start(lambda: drain(self.parts, most=1), lambda: poll(self.parts, timedelta(seconds=seconds)), seconds)
 
     def close(self) -> None:
         self.worker.stop()
@@ -68,6 +77,13 @@ def build(settings: Settings, *, clock: Clock | None = None, ids: Ids | None = N
     store = SqlStore(engine)
     announcements = Announcements()
     worker = Worker()
+    health = Health(store, clock, tuple(section.path for section in settings.projects), worker.pulse)
+    metrics = Metrics(store, clock, worker.pulse)
+
+    def told(event: str, fields: dict[str, object]) -> None:
+        for listener in (note, metrics.note, health.note):
+            listener(event, fields)
+
     connections = tuple(_connection(settings, section, clock) for section in settings.projects)
     parts = Parts(
         store=store,
@@ -91,8 +107,9 @@ def build(settings: Settings, *, clock: Clock | None = None, ids: Ids | None = N
         lease=timedelta(seconds=settings.worker.lease_seconds),
         wake=worker.wake,
         announce=announcements.announce,
+        note=told,
     )
-    return Bot(settings, parts, worker, announcements, _hook_secrets(settings), notices, store, connections)
+    return Bot(settings, parts, worker, announcements, _hook_secrets(settings), notices, store, connections, health, metrics)
 
 
 def _connection(settings: Settings, section: ProjectSection, clock: Clock) -> Connection:
@@ -113,7 +130,20 @@ def _project(settings: Settings, section: ProjectSection, connection: Connection
         gateway=ProjectGateway(connection, section.path, clock=clock),
         policy=settings.policy_of(section),
         former_bot_ids=frozenset(settings.gitlab.former_bot_ids),
+        targets=_targets(settings, section, clock),
     )
+
+
+def _targets(settings: Settings, section: ProjectSection, clock: Clock) -> dict[str, ResumeTarget]:
+    """The ways to resume that this project allows, besides `pull`."""
+    targets: dict[str, ResumeTarget] = {}
+    if section.callback_secret is not None:
+        targets["callback"] = CallbackTarget(
+            section.callback_urls, section.callback_secret, allow_private=section.allow_private_callbacks, clock=clock
+        )
+    if section.commands:
+        targets["command"] = CommandTarget(section.commands, folder=settings.base)
+    return targets
 
 
 def _beside(settings: Settings, path: Path | None) -> Path | None:

@@ -160,6 +160,16 @@ class Claimed(Generic[T]):
     work: T
 
 
+@dataclass(frozen=True)
+class QueueCounts:
+    """The unfinished rows of a queue. `due` as in `Inbox.due`; `waiting` is for its time or its turn; `parked` was given up."""
+
+    due: int
+    waiting: int
+    parked: int
+    oldest_due: datetime | None
+
+
 class Inbox(Protocol):
     """Arrivals, stored before they are answered, worked on later, exactly once each by either key."""
 
@@ -170,6 +180,7 @@ class Inbox(Protocol):
     def due(self, now: datetime) -> int:
         """Rows that are due or being worked on."""
 
+    def counts(self, now: datetime) -> QueueCounts: ...
     def done(self, row_id: int) -> None: ...
     def again(self, row_id: int, due: datetime, error: str) -> None: ...
     def park(self, row_id: int, error: str) -> None: ...
@@ -195,6 +206,7 @@ class Outbox(Protocol):
     def due(self, now: datetime) -> int:
         """Rows that are due or being worked on."""
 
+    def counts(self, now: datetime) -> QueueCounts: ...
     def done(self, row_id: int) -> None: ...
     def again(self, row_id: int, due: datetime, error: str) -> None: ...
     def park(self, row_id: int, error: str) -> None: ...
@@ -205,7 +217,7 @@ class Outbox(Protocol):
         """How far an effect is."""
 
     def revive(self, effect_id: str, now: datetime) -> bool:
-        """Make a parked or waiting effect due now, as if it were new. False when it is done, cancelled or unknown."""
+        """Make a parked or waiting effect due now. False when it is in hand, done, cancelled or unknown."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "jinja2": ("bot.adapters.templates", "bot.sandbox"),
     "markdown_it": ("bot.core.speech", "bot.markup", "bot.sandbox"),
     "nh3": ("bot.markup",),
+    "prometheus_client": ("bot.web.metrics",),
     "pydantic": ("bot",),
     "pydantic_settings": ("bot.settings",),
     "pytest": ("bot.testing.plugin",),
@@ -27,6 +28,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "sqlalchemy": ("bot.adapters",),
     "standardwebhooks": ("bot.wire.gitlab", "bot.adapters.targets"),
     "starlette": ("bot.web", "bot.sandbox"),
+    "structlog": ("bot.adapters.logs", "bot.web.hooks"),
     "typer": ("bot.cli",),
     "uvicorn": ("bot.web.server", "bot.sandbox.server"),
 }

@@ -151,6 +151,60 @@ def test_help_is_there() -> None:
     """`hitl --help` lists the commands and the exit codes."""
     result = hitl("--help")
     assert result.returncode == 0
-    for command in ("demo", "sandbox", "serve", "ask", "continue", "questions", "recover", "keys", "db"):
+    for command in ("demo", "sandbox", "serve", "ask", "continue", "questions", "explain", "recover", "keys", "db"):
         assert command in result.stdout
     assert "Exit codes" in result.stdout
+
+
+def configured(stage: Stage) -> Path:
+    """A configuration file for the bot of `stage`, which shares its database and key."""
+    (stage.folder / "token").write_text(stage.settings.projects[0].token.get_secret_value())
+    project = '[[projects]]\npath = "acme/platform/api"\ntoken = { file = "token" }\nmode = "poll"\n'
+    config = stage.folder / "config.toml"
+    config.write_text(f'[gitlab]\nurl = "{stage.tracker.url}"\n{project}')
+    return config
+
+
+def test_explain(stage: Stage) -> None:
+    """Every note of the thread by id, how it was read, and whether it counts or why not (G33); unknown: exit 3."""
+    config = str(configured(stage))
+    run = stage.client.start(stage.item, flow="plan", goal="Plan it.", owner="dana")["id"]
+    choice = {"text": "Which?", "question_type": "multiple_choice", "options": ["PostgreSQL", "SQLite"]}
+    placed = stage.client.ask(run, [choice])[0]
+    replies = [
+        ("gil", "A", "selected A", False, "role_below_threshold", 10),
+        ("dana", "A", "selected A", False, "replaced_by_later", 30),
+        ("petra", "is the shop's server full?", "question_back", False, "question_back", 15),
+        ("dana", "B", "selected B", True, None, 30),
+    ]
+    ids = [stage.person(who).reply(placed, text)["id"] for who, text, *_ in replies]
+    stage.settle()
+    result = hitl("explain", placed["id"], "--json", "-c", config)
+    assert result.returncode == 0, result.stderr
+    shown = json.loads(result.stdout)
+    assert (shown["state"], shown["now"], shown["made_by"]) == ("answered", "answered", [ids[3]])
+    assert (shown["answer"]["keys"], shown["answer"]["note_id"], shown["answer"]["by"]) == (["B"], ids[3], "dana")
+    notes = {note["note_id"]: note for note in shown["notes"]}
+    assert notes[placed["note_id"]]["why"] == "the_question"
+    for note_id, (who, _, read_as, counted, why, role) in zip(ids, replies, strict=True):
+        assert notes[note_id] == {
+            "note_id": note_id, "author": who, "role": role, "read_as": read_as, "counted": counted, "why": why,
+        }  # fmt: skip
+    told = hitl("explain", placed["id"], "-c", config)
+    assert f"made by: {ids[3]}" in told.stdout
+    assert "not counted: role_below_threshold" in told.stdout
+    unknown = hitl("explain", "nothing", "-c", config)
+    assert unknown.returncode == 3
+    assert "no question nothing" in unknown.stderr
+
+
+def test_explain_keeps_what_was_continued_with(stage: Stage) -> None:
+    """After Continue the recorded answer stays; that the thread reads otherwise now is said beside it."""
+    config = str(configured(stage))
+    run = stage.client.start(stage.item, flow="plan", goal="Plan it.", owner="dana")["id"]
+    placed = stage.client.ask(run, [{"text": "Which?", "question_type": "freeform"}])[0]
+    stage.client.press_continue(run)
+    stage.person("dana").reply(placed, "too late \x1b[31m")
+    told = hitl("explain", placed["id"], "-c", config)
+    assert told.stdout.splitlines()[0] == f"{placed['id']}  open (its thread reads answered now)  closed with its round"
+    assert "\x1b" not in told.stdout

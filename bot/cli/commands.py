@@ -120,6 +120,16 @@ def questions(item: Item, url: Url = URL, token: Token = "", as_json: AsJson = F
 
 
 @app.command()
+def explain(
+    question: Annotated[str, typer.Argument(help="The question's id.")], config: Config = CONFIG, as_json: AsJson = False
+) -> None:
+    """Why a question stands as it does: every note of its thread, and whether it counts."""
+    from bot.cli.explaining import explain as run
+
+    run(question, config, as_json=as_json)
+
+
+@app.command()
 def recover(item: Item, config: Config = CONFIG, as_json: AsJson = False) -> None:
     """Rebuild an issue's open questions from its notes, after the database was lost."""
     from bot.cli.operating import recover as run

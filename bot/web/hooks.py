@@ -4,14 +4,18 @@ be stored (DESIGN section 2, contract section 1).
 """
 
 import logging
+import re
+from collections.abc import Mapping
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from structlog.contextvars import bound_contextvars
 
 from bot.core.errors import StoreUnavailable, Unauthenticated
 from bot.flows.parts import Parts
 from bot.flows.receive import Received, receive, reread_projects
+from bot.web.metrics import Metrics
 from bot.web.problems import answer_of
 from bot.wire.gitlab import (
     HookSecret,
@@ -25,43 +29,52 @@ from bot.wire.gitlab import (
 
 MOST_BYTES = 2 * 1024 * 1024
 MOST_SIGNED_BYTES = 26 * 1024 * 1024  # GitLab sends at most 25 MB
+_KEY = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 log = logging.getLogger(__name__)
 
 
 async def gitlab_hook(request: Request) -> Response:
     """One delivery. Nothing of the body is used before the sender proved to know the secret or signing token."""
     parts: Parts = request.app.state.parts
+    metrics: Metrics = request.app.state.metrics
     secrets: tuple[HookSecret, ...] = request.app.state.hook_secrets
     if is_signed(request.headers):
         body, projects = await _signed_body(request, secrets)
-        if not projects:
-            return answer_of(Unauthenticated("webhook-signature does not hold", code="wrong_signature"))
+        refusal = Unauthenticated("webhook-signature does not hold", code="wrong_signature")
     else:
-        projects = projects_of_token(request.headers, secrets)
-        if not projects:
-            return answer_of(Unauthenticated("X-Gitlab-Token is missing or wrong", code="wrong_secret"))
-        body = await _body(request, MOST_BYTES)
-    try:
-        return await run_in_threadpool(_take, parts, dict(request.headers), body, projects)
-    except StoreUnavailable as error:
-        log.error("a hook could not be stored: %s", error.message)
-        return answer_of(error)
+        body, projects = None, projects_of_token(request.headers, secrets)
+        refusal = Unauthenticated("X-Gitlab-Token is missing or wrong", code="wrong_secret")
+        if projects:
+            body = await _body(request, MOST_BYTES)
+    if not projects:
+        metrics.hook("wrong_secret")
+        return answer_of(refusal)
+    with bound_contextvars(**_named(request.headers)):
+        try:
+            outcome, answer = await run_in_threadpool(_take, parts, dict(request.headers), body, projects)
+        except StoreUnavailable as error:
+            log.error("a hook could not be stored: %s", error.message)
+            outcome, answer = "not_stored", answer_of(error)
+        metrics.hook(outcome)
+        log.debug("a hook: %s", outcome)
+    return answer
 
 
-def _take(parts: Parts, headers: dict[str, str], body: bytes | None, projects: frozenset[str]) -> Response:
+def _take(parts: Parts, headers: dict[str, str], body: bytes | None, projects: frozenset[str]) -> tuple[str, Response]:
+    """What became of it, in a word that is counted, and the answer."""
     if body is None:
-        return _reread(parts, projects, "a body over 2 MiB")
+        return "unreadable", _reread(parts, projects, "a body over 2 MiB")
     delivery = read_delivery(headers, body, instance=parts.instance)
     match delivery:
         case Unreadable(why):
-            return _reread(parts, projects, why)
+            return "unreadable", _reread(parts, projects, why)
         case NotForUs(why):
-            return JSONResponse({"status": "ignored", "why": why})
+            return "ignored", JSONResponse({"status": "ignored", "why": why})
         case _:
             received = receive(parts, delivery, projects)
     if received is Received.NOT_OURS:
-        return JSONResponse({"status": "ignored", "why": "no run waits there"})
-    return JSONResponse({"status": received.value}, 202)
+        return received.value, JSONResponse({"status": "ignored", "why": "no run waits there"})
+    return received.value, JSONResponse({"status": received.value}, 202)
 
 
 def _reread(parts: Parts, projects: frozenset[str], why: str) -> Response:
@@ -69,6 +82,12 @@ def _reread(parts: Parts, projects: frozenset[str], why: str) -> Response:
     marked = reread_projects(parts, projects, "hook")
     log.warning("a hook could not be read (%s): %d items will be read again", why, marked)
     return JSONResponse({"status": "will read again", "why": why})
+
+
+def _named(headers: Mapping[str, str]) -> dict[str, str]:
+    """The delivery's key, for the log; only one that looks like an id, since anything can be in a header."""
+    key = headers.get("webhook-id") or headers.get("idempotency-key") or headers.get("x-gitlab-event-uuid") or ""
+    return {"delivery": key} if _KEY.fullmatch(key) else {}
 
 
 async def _signed_body(request: Request, secrets: tuple[HookSecret, ...]) -> tuple[bytes | None, frozenset[str]]:

@@ -11,7 +11,7 @@ from bot.adapters.tables import inbox, outbox
 from bot.core.effects import Effect, PostNote, PostQuestion, React
 from bot.core.events import Arrival, LookAt
 from bot.core.payload import NoteKind
-from bot.ports import Outgoing, Unit
+from bot.ports import Outgoing, QueueCounts, Unit
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -298,7 +298,7 @@ class TestOutbox:
             assert error_of(unit, "unknown") is None
 
     def test_find_and_revive(self, store: SqlStore) -> None:
-        """An effect can be looked up; a parked or waiting one becomes due as if it were new, a finished one never again."""
+        """An effect can be looked up; a parked or waiting one becomes due again, one in hand or finished does not."""
         put_effects(store, "a/1", "b/1")
         later = NOW + timedelta(days=3)
         with store.unit() as unit:
@@ -308,13 +308,65 @@ class TestOutbox:
             unit.outbox.park(row.id, "gone")
             assert unit.outbox.find("a/1") == Outgoing("parked", 1, NOW, "gone")
             assert unit.outbox.revive("a/1", later)
-            assert unit.outbox.find("a/1") == Outgoing("pending", 0, later, None)
+            assert unit.outbox.find("a/1") == Outgoing("pending", 1, later, None)
             assert unit.outbox.cancel("b/1")
             assert not unit.outbox.revive("b/1", later)
             row = unit.outbox.claim(later, LEASE)
             assert row is not None
-            assert (row.work.effect_id, row.attempt) == ("a/1", 1)
+            assert (row.work.effect_id, row.attempt) == ("a/1", 2)
+            assert not unit.outbox.revive("a/1", later), "it is in hand"
             unit.outbox.done(row.id)
             assert not unit.outbox.revive("a/1", later)
             assert not unit.outbox.revive("unknown", later)
             assert unit.outbox.find("unknown") is None
+
+
+class TestCounts:
+    def test_empty(self, store: SqlStore) -> None:
+        """Queues without rows count nothing, and have no oldest row."""
+        with store.snapshot() as unit:
+            assert unit.inbox.counts(NOW) == unit.outbox.counts(NOW) == QueueCounts(0, 0, 0, None)
+
+    def test_inbox(self, store: SqlStore) -> None:
+        """Due and in hand, put off, given up; what is done counts nowhere."""
+        with store.unit() as unit:
+            for name in ("f1", "f2", "f3", "f4", "f5"):
+                unit.inbox.put(an_arrival(name))
+            rows = [unit.inbox.claim(NOW, LEASE) for _ in range(4)]
+            unit.inbox.done(rows[0].id)
+            unit.inbox.again(rows[1].id, NOW + SECOND, "later")
+            unit.inbox.park(rows[2].id, "given up")
+            assert unit.inbox.counts(NOW) == QueueCounts(due=2, waiting=1, parked=1, oldest_due=NOW)
+            assert unit.inbox.counts(NOW + SECOND) == QueueCounts(due=3, waiting=0, parked=1, oldest_due=NOW)
+
+    def test_outbox(self, store: SqlStore) -> None:
+        """What stands behind another row of its lane waits; cancelled effects count nowhere."""
+        put_effects(store, "a/1", "a/2", "b/1", "c/1")
+        with store.unit() as unit:
+            row = unit.outbox.claim(NOW, LEASE, lane="a")
+            assert row is not None
+            unit.outbox.again(row.id, NOW + 2 * SECOND, "429")
+            unit.outbox.cancel("c/1")
+            assert unit.outbox.counts(NOW) == QueueCounts(due=1, waiting=2, parked=0, oldest_due=NOW)
+            row = unit.outbox.claim(NOW, LEASE, lane="b")
+            assert row is not None
+            unit.outbox.done(row.id)
+            assert unit.outbox.counts(NOW) == QueueCounts(due=0, waiting=2, parked=0, oldest_due=None)
+            later = NOW + 2 * SECOND
+            assert unit.outbox.counts(later) == QueueCounts(due=1, waiting=1, parked=0, oldest_due=later)
+
+    def test_a_revived_effect_waits_for_the_one_in_hand(self, store: SqlStore) -> None:
+        """A later effect of the lane that was claimed meanwhile is finished first: never two of one lane at once."""
+        put_effects(store, "a/1", "a/2")
+        with store.unit() as unit:
+            row = unit.outbox.claim(NOW, LEASE)
+            assert row is not None
+            unit.outbox.park(row.id, "gone")
+        with store.unit() as unit:
+            second = unit.outbox.claim(NOW, LEASE)
+            assert second is not None
+            assert unit.outbox.revive("a/1", NOW)
+        assert claimed(store) is None
+        with store.unit() as unit:
+            unit.outbox.done(second.id)
+        assert claimed(store) == "a/1"

@@ -7,7 +7,7 @@ import os
 
 from hypothesis import settings
 
-settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("long", max_examples=500, deadline=None)
 settings.register_profile("soak", max_examples=5_000, deadline=None)
 settings.load_profile(os.environ.get("HITL_EXAMPLES", "quick"))

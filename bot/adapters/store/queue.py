@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from sqlalchemy import ColumnElement, Connection, FromClause, Table, func, select, true, update
 
 from bot.adapters.tables import RowState
-from bot.ports import Claimed
+from bot.ports import Claimed, QueueCounts
 
 T = TypeVar("T")
 
@@ -28,12 +28,22 @@ class Queue(Generic[T]):
 
     def due(self, now: datetime) -> int:
         """Rows that could be claimed now or are being worked on; a row that waits behind another one does not count."""
-        table = self._table
-        in_hand = table.c.lease_until > now
-        statement = select(func.count()).where(
-            table.c.state == RowState.PENDING.value, in_hand | ((table.c.due_at <= now) & self._its_turn(table))
-        )
+        statement = select(func.count()).where(self._table.c.state == RowState.PENDING.value, self._due_now(now))
         return self._connection.scalar(statement) or 0
+
+    def counts(self, now: datetime) -> QueueCounts:
+        """One pass over the rows that are not finished."""
+        table = self._table
+        pending = table.c.state == RowState.PENDING.value
+        due = pending & self._due_now(now)
+        statement = select(
+            func.count().filter(due),
+            func.count().filter(pending),
+            func.count().filter(table.c.state == RowState.PARKED.value),
+            func.min(table.c.due_at).filter(due),
+        ).where(table.c.state.in_([RowState.PENDING.value, RowState.PARKED.value]))
+        in_reach, unfinished, parked, oldest = self._connection.execute(statement).one()
+        return QueueCounts(in_reach, unfinished - in_reach, parked, oldest)
 
     def done(self, row_id: int) -> None:
         self._settle(row_id, state=RowState.DONE.value, error=None)
@@ -69,7 +79,7 @@ class Queue(Generic[T]):
                 candidate.c.state == RowState.PENDING.value,
                 candidate.c.due_at <= now,
                 candidate.c.lease_until.is_(None) | (candidate.c.lease_until <= now),
-                self._its_turn(candidate),
+                self._its_turn(candidate, now),
                 true() if lane is None else candidate.c.lane == lane,
             )
             .order_by(candidate.c.id)
@@ -80,7 +90,12 @@ class Queue(Generic[T]):
         taken = {"lease_until": until, "attempts": table.c.attempts + 1}
         return update(table).where(table.c.id == oldest).values(**taken).returning(table.c.id, table.c.attempts, table.c.body)
 
-    def _its_turn(self, candidate: FromClause) -> ColumnElement[bool]:
+    def _due_now(self, now: datetime) -> ColumnElement[bool]:
+        """Could be claimed now, or is being worked on."""
+        table = self._table
+        return (table.c.lease_until > now) | ((table.c.due_at <= now) & self._its_turn(table, now))
+
+    def _its_turn(self, candidate: FromClause, now: datetime) -> ColumnElement[bool]:
         """Besides being due: may this row be claimed now?"""
         return true()
 
