@@ -165,6 +165,7 @@ def configured(stage: Stage) -> Path:
     return config
 
 
+@pytest.mark.slow
 def test_explain(stage: Stage) -> None:
     """Every note of the thread by id, how it was read, and whether it counts or why not (G33); unknown: exit 3."""
     config = str(configured(stage))
@@ -198,6 +199,7 @@ def test_explain(stage: Stage) -> None:
     assert "no question nothing" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_explain_keeps_what_was_continued_with(stage: Stage) -> None:
     """After Continue the recorded answer stays; that the thread reads otherwise now is said beside it."""
     config = str(configured(stage))

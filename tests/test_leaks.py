@@ -26,6 +26,8 @@ CHOICE: dict[str, Any] = {"text": "Which?", "question_type": "multiple_choice", 
 DISCUSSIONS = "*/issues/12/discussions"
 TOKEN = "glpat-TESTtestTESTtest0000"
 
+pytestmark = pytest.mark.slow  # processes and whole logs
+
 
 @pytest.fixture
 def output() -> Iterator[io.StringIO]:

@@ -95,6 +95,11 @@ class SandboxServer:
             if not self._thread.is_alive():
                 raise RuntimeError("the sandbox server did not start")
 
+    def begin_stop(self) -> None:
+        """Stop soon, without waiting for it."""
+        if self._server is not None:
+            self._server.should_exit = True
+
     def stop(self) -> None:
         """Stop serving and delivering hooks."""
         if self._server is not None and self._thread is not None:

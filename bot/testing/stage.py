@@ -1,14 +1,20 @@
 """The whole product in one process on loopback: sandbox tracker, bot, its web server, a hook, a flow's key, people."""
 
 import time
+from atexit import register
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
+from shutil import copy, rmtree
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import Any, Literal
 
 from pydantic import SecretStr
 
+from bot.adapters.engine import create_engine
+from bot.adapters.migrate import upgrade
 from bot.bootstrap import Bot, build
 from bot.client import Client
 from bot.flows.keys import create_key
@@ -27,6 +33,20 @@ HookKind = Literal["secret", "signature", "both"]
 KEYS = {"token": "webhook_secret", "signing_token": "signing_token"}
 PROJECT = "acme/platform/api"
 ITEM_IID = 12
+
+
+@cache
+def _migrated() -> Path:
+    """A new database with its tables, made once per process: making them takes longer than most tests."""
+    folder = mkdtemp(prefix="hitl-stage-")
+    register(rmtree, folder, ignore_errors=True)
+    path = Path(folder) / "hitl.db"
+    engine = create_engine(f"sqlite:///{path}")
+    upgrade(engine)
+    with engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    engine.dispose()
+    return path
 
 
 class Stage:
@@ -68,6 +88,7 @@ class Stage:
         with ExitStack() as opening:
             opening.enter_context(self.tracker)
             self.settings = self._settings()
+            copy(_migrated(), self.folder / "hitl.db")
             self.bot: Bot = build(self.settings, clock=self._clock)
             opening.callback(self.bot.close)
             self.web = opening.enter_context(ServerThread(self.bot.app(), port=self._bot_port))
@@ -86,6 +107,9 @@ class Stage:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        # Both servers look up from their work every tenth of a second: let them do that at the same time.
+        self.web.begin_stop()
+        self.tracker.begin_stop()
         self._open.close()
 
     @property

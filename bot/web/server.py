@@ -41,6 +41,10 @@ class ServerThread:
         while not self._server.started and self._thread.is_alive():
             self._thread.join(0.005)
 
+    def begin_stop(self) -> None:
+        """Stop soon, without waiting for it."""
+        self._server.should_exit = True
+
     def stop(self) -> None:
         self._server.should_exit = True
         self._thread.join(timeout=GRACE + 5)

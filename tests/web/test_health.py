@@ -127,6 +127,7 @@ def test_what_was_given_up_is_counted(stage: Stage) -> None:
     assert metrics(stage)['hitl_queue_rows{queue="outbox",state="parked"}'] == 1
 
 
+@pytest.mark.slow
 def test_a_long_row_is_busy_and_not_dead(working: Stage) -> None:
     """While GitLab keeps the worker waiting, the bot says for how long, and stays ready."""
     run = working.client.start(working.item, flow="plan", goal="Plan it.", owner="dana")["id"]
