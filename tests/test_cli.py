@@ -118,6 +118,7 @@ def test_ask_and_wait(stage: Stage) -> None:
     assert waiting.returncode == 0
 
 
+@pytest.mark.slow
 def test_refusals_have_their_exit_code(stage: Stage) -> None:
     """3 refused, 4 nobody there; the reason is the server's."""
     assert hitl("ask", stage.item, "x", "--owner", "petra", environment=at(stage)).returncode == 3
@@ -129,6 +130,7 @@ def test_refusals_have_their_exit_code(stage: Stage) -> None:
     assert "no credential" in nothing.stderr
 
 
+@pytest.mark.slow
 def test_keys_create(stage: Stage) -> None:
     """`hitl keys create --json` gives id and key once; the key works."""
     config = stage.folder / "config.toml"

@@ -116,6 +116,7 @@ def test_a_flow_that_is_away_is_called_again(stage: Stage, flow: Flow, clock: Mo
     assert stage.client.run(run)["status"] == "running"
 
 
+@pytest.mark.slow
 def test_after_three_days_it_is_given_up_and_can_be_driven_again(stage: Stage, flow: Flow, clock: MovableClock) -> None:
     """Neither for ever nor silently: a note on the item says so, `redrive` starts anew."""
     flow.statuses = [500] * 1_000

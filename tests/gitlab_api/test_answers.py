@@ -18,6 +18,8 @@ from bot.sandbox.seed import BOT
 from bot.sandbox.server import SandboxServer
 from tests.gitlab_api.document import REQUIRED, Document, Operation, Schema, problems
 
+pytestmark = pytest.mark.slow  # about the tracker, not about the bot
+
 OPERATIONS = Document().operations
 
 SIGNING_TOKEN = "whsec_" + base64.b64encode(b"k" * 32).decode()

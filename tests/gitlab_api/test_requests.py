@@ -25,6 +25,8 @@ from bot.sandbox import server as sandbox_server
 from bot.testing import Stage
 from tests.gitlab_api.document import Document, problems
 
+pytestmark = pytest.mark.slow  # about the tracker, not about the bot
+
 
 @dataclass(frozen=True)
 class Sent:

@@ -14,6 +14,8 @@ from bot.sandbox.seed import BOT, demo_world
 from bot.sandbox.server import SandboxServer
 from bot.sandbox.world import World
 
+pytestmark = pytest.mark.slow  # about the tracker, not about the bot
+
 
 def headers_of(world, username=BOT):
     user = world.user_named(username)

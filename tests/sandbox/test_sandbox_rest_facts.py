@@ -10,6 +10,8 @@ import requests
 
 from bot.sandbox.seed import BOT
 
+pytestmark = pytest.mark.slow  # about the tracker, not about the bot
+
 QUOTED = """\
 B, please.
 
