@@ -53,8 +53,11 @@ def create_engine(url: str, *, base: Path | None = None, patience: timedelta = P
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:
-        shown = _PASSWORD.sub(":***@", url).partition("?")[0]
-        raise StoreUnavailable(f"{shown!r} is no database URL: write sqlite:///hitl.db or postgresql+psycopg://…") from error
+        # What cannot be parsed may be a secret in the wrong place: none of it is repeated, but a scheme.
+        scheme, found, _ = url.partition("://")
+        shown = f"{scheme}://…" if found and scheme.replace("+", "").isalnum() else "what is configured"
+        fix = "write sqlite:///hitl.db or postgresql+psycopg://…"
+        raise StoreUnavailable(f"database.url: {shown} is no database URL: {fix}") from error
     milliseconds = int(patience.total_seconds() * 1000)
     match parsed.get_backend_name():
         case "sqlite":

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from bot.core.errors import ConfigError
 
-GRACE = 5  # seconds that open requests get when the server stops
+GRACE = 10  # seconds that open requests get when the server stops: as long as a POST of questions may wait
 
 
 def listen(host: str, port: int) -> socket.socket:

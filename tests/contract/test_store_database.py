@@ -128,8 +128,8 @@ class TestOpening:
     @pytest.mark.parametrize(
         ("url", "shown", "advice"),
         [
-            ("rubbish", "'rubbish'", "write sqlite:///hitl.db or postgresql"),
-            ("rubbish:pa55@word@host", "rubbish", "write sqlite:///hitl.db or postgresql"),
+            ("rubbish", "what is configured", "write sqlite:///hitl.db or postgresql"),
+            ("rubbish:pa55@word@host", "what is configured", "write sqlite:///hitl.db or postgresql"),
             ("mysql://dana:pa55@host/hitl", "mysql://dana:***@host/hitl", "use sqlite"),
             ("postgresql+asyncpg://dana:pa55@host/hitl", "dana:***@host", "write postgresql+psycopg"),
             ("sqlite://", "names no file", "write sqlite:///"),
