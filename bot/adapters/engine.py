@@ -3,7 +3,6 @@
 Not here: tables, migrations, or what is stored.
 """
 
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +32,6 @@ _MODE = "hitl_mode"
 _PATIENCE = "hitl_patience_ms"
 _FAULTS_OF_OURS = (IntegrityError, DataError, ProgrammingError, NotSupportedError)  # a wrong statement, not a wrong database
 _UNDEFINED_TABLE = ("42P01", "42703")  # undefined_table, undefined_column
-_PASSWORD = re.compile(r":.*@", re.DOTALL)
 
 # Writers take turns on PostgreSQL too, so that rows become visible in the order of their numbers (the lanes of the outbox
 # rest on that) and a check stays true until the commit. Transactions hold no network call, so turns are short; a process
