@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,13 @@ from bot.testing import Stage
 
 CHOICE: dict[str, Any] = {"text": "Which?", "question_type": "multiple_choice", "options": ["PostgreSQL", "SQLite"]}
 START: dict[str, Any] = {"project": "acme/platform/api", "item_iid": 12, "flow": "plan", "goal": "Plan it.", "owner": "dana"}
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One stage for all the requests that are refused and change nothing."""
+    with Stage(tmp_path_factory.mktemp("api")) as stage:
+        yield stage
 
 
 def call(stage: Stage, method: str, path: str, body: Any = None, token: str | None = "", **headers: str) -> requests.Response:
@@ -37,9 +45,9 @@ def personal(stage: Stage, username: str) -> str:
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/runs"), ("POST", "/runs"), ("GET", "/runs/x/resume"), ("POST", "/runs/x/continue")]
 )
-def test_without_a_credential_401(stage: Stage, token: str | None, method: str, path: str) -> None:
+def test_without_a_credential_401(untouched: Stage, token: str | None, method: str, path: str) -> None:
     """No key, an unknown key, an unknown token: 401 with how to authenticate."""
-    answer = call(stage, method, path, START if path == "/runs" and method == "POST" else None, token)
+    answer = call(untouched, method, path, START if path == "/runs" and method == "POST" else None, token)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
     assert answer.json()["status"] == 401
@@ -108,9 +116,9 @@ START_FAULTS = [
 @pytest.mark.parametrize(
     ("change", "status", "words"), START_FAULTS, ids=[f"{words} {status}" for _, status, words in START_FAULTS]
 )
-def test_bad_starts_are_refused(stage: Stage, change: dict[str, Any], status: int, words: str) -> None:
+def test_bad_starts_are_refused(untouched: Stage, change: dict[str, Any], status: int, words: str) -> None:
     """A run starts only on a project issue served here, for somebody who may start runs; else the reason."""
-    answer = call(stage, "POST", "/runs", {name: value for name, value in {**START, **change}.items() if value is not None})
+    answer = call(untouched, "POST", "/runs", {name: value for name, value in {**START, **change}.items() if value is not None})
     assert answer.status_code == status, answer.text
     assert words in answer.text
 
