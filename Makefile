@@ -18,7 +18,7 @@ demo: .venv/ready
 	@$(BIN)/hitl demo $(if $(AUTO),--auto)
 
 test: .venv/dev
-	@$(BIN)/python -m pytest -n auto -m "not slow"
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 check: .venv/dev
 	@$(BIN)/ruff check .
@@ -28,8 +28,8 @@ check: .venv/dev
 	@$(BIN)/python -m pytest tests/test_architecture.py
 
 test-all: test
-	@HITL_EXAMPLES=long $(BIN)/python -m pytest -n auto -m slow tests
-	@HITL_EXAMPLES=long $(BIN)/python -m pytest -n auto tests/core
+	@HITL_EXAMPLES=long $(BIN)/python -m pytest -n auto --dist worksteal -m slow tests
+	@HITL_EXAMPLES=long $(BIN)/python -m pytest -n auto --dist worksteal tests/core
 
 bench: .venv/dev
 	@$(BIN)/python -m benchmarks
