@@ -212,3 +212,28 @@ def test_explain_keeps_what_was_continued_with(stage: Stage) -> None:
     told = hitl("explain", placed["id"], "-c", config)
     assert told.stdout.splitlines()[0] == f"{placed['id']}  open (its thread reads answered now)  closed with its round"
     assert "\x1b" not in told.stdout
+
+
+@pytest.mark.slow
+def test_keys_and_resumes_are_operated_from_the_configuration(stage: Stage) -> None:
+    """Listed keys show no secret, a revoked one gets 401; a resume can be looked at; driving a pulled one is refused."""
+    config = stage.folder / "config.toml"
+    (stage.folder / "token").write_text(stage.settings.projects[0].token.get_secret_value())
+    project = '[[projects]]\npath = "acme/platform/api"\ntoken = { file = "token" }\nmode = "poll"\n'
+    config.write_text(f'[gitlab]\nurl = "{stage.tracker.url}"\n{project}')
+    run = stage.client.start(stage.item, flow="plan", goal="x", owner="dana")["id"]
+    stage.client.ask(run, [{"text": "Anything?", "question_type": "freeform"}])
+    resume = stage.client.press_continue(run)["resume"]
+    shown = json.loads(hitl("resume", "show", resume, "--json", "-c", str(config)).stdout)
+    assert (shown["run"], shown["state"], shown["delivered_at"]) == (run, "pull", None)
+    assert shown["document"]["resume"] == resume
+    assert hitl("resume", "redrive", resume, "-c", str(config)).returncode == 3
+    assert hitl("resume", "show", "nope", "-c", str(config)).returncode == 3
+    listed = hitl("keys", "list", "--json", "-c", str(config))
+    key = json.loads(listed.stdout)[0]
+    assert (key["id"], key["projects"], key["revoked_at"]) == (stage.key.id, ["acme/platform/api"], None)
+    assert stage.key_secret not in listed.stdout
+    assert hitl("keys", "revoke", key["id"], "-c", str(config)).returncode == 0
+    assert hitl("questions", stage.item, environment=at(stage)).returncode == 3
+    assert hitl("keys", "revoke", "nope", "-c", str(config)).returncode == 3
+    assert "revoked" in hitl("keys", "list", "-c", str(config)).stdout

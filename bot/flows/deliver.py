@@ -7,7 +7,7 @@ one's note is looked for before another is posted.
 from dataclasses import dataclass
 
 from bot.core.effects import Effect, HandOver, PostNote, PostQuestion, React
-from bot.core.errors import HitlError, VersionConflict
+from bot.core.errors import HitlError, Refused, VersionConflict
 from bot.core.events import Arrival, LookAt
 from bot.core.models import AskedQuestion, QuestionState, Run
 from bot.core.payload import Asked, NoteKind, Ours, Payload, asked, decode, seal
@@ -69,7 +69,7 @@ def _act(parts: Parts, project: Project, run: Run, asked_question: AskedQuestion
         return Done(project.gateway.open_thread(run.item_iid, body))
     if isinstance(effect, PostNote):
         payload = _payload(run, effect.effect_id, effect.note_kind, effect.question_id, None)
-        body = seal(parts.renderer.note(effect.template, effect.values), payload, parts.keys[0])
+        body = _sealed(parts.renderer.note(effect.template, effect.values), payload, parts.keys[0])
         if effect.discussion_id is not None:
             return Done(project.gateway.reply(run.item_iid, effect.discussion_id, body))
         return Done(project.gateway.comment(run.item_iid, body))
@@ -88,7 +88,15 @@ def _question_note(parts: Parts, run: Run, asked_question: AskedQuestion) -> str
     payload = _payload(
         run, asked_question.effect_id, NoteKind.QUESTION, asked_question.id, asked(question), asked_question.round
     )
-    return seal(parts.renderer.note("question", values), payload, parts.keys[0])
+    return _sealed(parts.renderer.note("question", values), payload, parts.keys[0])
+
+
+def _sealed(card: str, payload: Payload, key: bytes) -> str:
+    """The whole note. Raises `Refused`: what cannot be written now cannot be written later either."""
+    try:
+        return seal(card, payload, key)
+    except ValueError as error:
+        raise Refused(f"the note cannot be written: {error}") from error
 
 
 def _payload(

@@ -26,6 +26,7 @@ from bot.sandbox import (
     rest_people,
     rest_pipelines,
     rest_projects,
+    rest_trouble,
 )
 from bot.sandbox.refusals import Refusal
 from bot.sandbox.tracker import Tracker
@@ -44,6 +45,7 @@ _ROUTERS = (
     rest_pipelines.routes,
     graphql.routes,
     rest_faults.routes,
+    rest_trouble.routes,
     page_forms.routes,
     pages.routes,
 )

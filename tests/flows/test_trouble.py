@@ -1,9 +1,11 @@
 """GitLab says no, or nothing: what is tried again, what is given up, and that nothing is posted twice."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from bot.adapters.templates import Templates
 from bot.flows.tick import drain
 from bot.testing import MovableClock, Stage
 
@@ -117,3 +119,21 @@ def test_an_answer_waits_while_roles_cannot_be_looked_up(stage: Stage, clock: Mo
     clock.move(minutes=2)
     stage.settle()
     assert stage.client.questions(run)["questions"][0]["answer"]["keys"] == ["A"]
+
+
+def test_a_note_that_cannot_be_written_is_given_up_visibly(stage: Stage, tmp_path: Any) -> None:
+    """An overriding template that leaves the texts out makes the payload too long: the question says so, nothing hangs."""
+    from bot.core.models import Question
+    from bot.flows.ask import ask
+    from bot.flows.callers import KeyCaller
+
+    run = stage.client.start(stage.item, flow="plan", goal="x", owner="dana")["id"]
+    folder = stage.folder / "overriding" / "notes"
+    folder.mkdir(parents=True)
+    (folder / "question.md").write_text("A question.")
+    parts = replace(stage.bot.parts, renderer=Templates(folder.parent))
+    ask(parts, KeyCaller(stage.key), run, [Question.model_validate({**QUESTION, "text": "x" * 3_000})])
+    drain(parts)
+    question = stage.client.questions(run)["questions"][0]
+    assert question["state"] == "superseded"
+    assert "cannot be written" in question["reason"]
