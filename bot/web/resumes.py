@@ -8,10 +8,12 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
 
+from bot.core.errors import Conflict, Forbidden, NotFound
 from bot.core.goal import ResumeDocument
 from bot.core.models import RunStatus
-from bot.flows.callers import visible_run
-from bot.flows.resume import press, presser_of, take
+from bot.flows.callers import Caller, KeyCaller, visible_run
+from bot.flows.parts import Parts
+from bot.flows.resume import Pressed, press, presser_of, take
 from bot.web.callers import CallerOf, PartsOf
 from bot.web.once import once
 from bot.web.waiting import Waiters
@@ -38,11 +40,24 @@ def continue_run(request: Request, run_id: str, caller: CallerOf, parts: PartsOf
     """End the round with what the threads say now. Open questions do not block."""
 
     def action(_: str | None) -> ShownResume:
-        visible_run(parts, caller, run_id)
-        pressed = press(parts, run_id, presser_of(caller))
+        pressed = _pressed(parts, caller, run_id)
         return ShownResume(resume=pressed.resume_id, status=pressed.status)
 
     return once(request, parts, caller, body, 202, action)
+
+
+def _pressed(parts: Parts, caller: Caller, run_id: str) -> Pressed:
+    """Who may not see runs here may still continue one on their own item; refused, they learn nothing of it."""
+    try:
+        visible_run(parts, caller, run_id)
+    except NotFound:
+        if isinstance(caller, KeyCaller):
+            raise
+        try:
+            return press(parts, run_id, presser_of(caller))
+        except (Forbidden, Conflict) as error:
+            raise NotFound(f"there is no run {run_id}", code="run_not_found") from error
+    return press(parts, run_id, presser_of(caller))
 
 
 @router.get(

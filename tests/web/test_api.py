@@ -178,6 +178,19 @@ def test_continue_by_role(stage: Stage) -> None:
     assert call(stage, "GET", f"/runs/{run}").json()["status"] == "running"
 
 
+def test_a_guest_may_continue_on_their_own_item(stage: Stage) -> None:
+    """Author of the item and Guest: they may press Continue with their own token, and see nothing else of the run (G44)."""
+    gil = next(user for user in stage.world.users.values() if user.username == "gil")
+    mine = stage.world.add_issue(stage.world.projects[stage.project_id], author=gil, title="Mine", description="", iid=44)
+    run = call(stage, "POST", "/runs", {**START, "item_iid": mine.iid}).json()["id"]
+    call(stage, "POST", f"/runs/{run}/questions", {"questions": [CHOICE]})
+    token = personal(stage, "gil")
+    assert call(stage, "GET", f"/runs/{run}", token=token).status_code == 404
+    assert call(stage, "POST", f"/runs/{run}/continue", {}, personal(stage, "stranger")).status_code == 404
+    answer = call(stage, "POST", f"/runs/{run}/continue", {}, token)
+    assert answer.status_code == 202, answer.text
+
+
 def test_the_resume_is_the_same_bytes_and_older_ones_stay(stage: Stage) -> None:
     """204 before Continue; then one document, byte for byte, also by its id; an unknown id is 404."""
     run = started(stage)
