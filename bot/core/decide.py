@@ -159,6 +159,7 @@ def _receipt(run: Run, questions: Sequence[AskedQuestion], presser: Presser, res
         note_kind=NoteKind.STATUS,
         template="resumed",
         values=values,
+        round=run.round,
     )
 
 

@@ -33,6 +33,7 @@ class PostNote(Frozen):
     template: str
     values: dict[str, Any]
     question_id: str | None = None
+    round: int | None = None
 
 
 class React(Frozen):

@@ -48,7 +48,6 @@ def move(run: Run, trigger: Trigger, now: datetime, *, reason: str | None = None
         update={
             "status": target,
             "round": run.round + 1 if opens_round else run.round,
-            "refused_commands": () if opens_round else run.refused_commands,
             "reason": reason if reason is not None else run.reason,
             "updated_at": now,
         }

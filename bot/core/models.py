@@ -209,7 +209,7 @@ class Run(Frozen):
     status: RunStatus = RunStatus.RUNNING
     round: int = 0
     description_hash: str | None = None
-    refused_commands: tuple[int, ...] = ()
+    heard_commands: tuple[int, ...] = ()
     reason: str | None = None
     url: str | None = None
     created_at: datetime

@@ -31,7 +31,7 @@ def obey(
         return
     discussion_id = None if asked is None else asked.discussion_id
     try:
-        press(parts, run.id, ByPerson(note.author, discussion_id))
+        press(parts, run.id, ByPerson(note.author, discussion_id, note.id))
     except Forbidden as error:
         _refuse(parts, project, [run], note, discussion_id, error.code, message=error.message)
     except Conflict:
@@ -61,7 +61,7 @@ def _refuse(
     effect = refused(concerned[0], note.id, discussion_id, why, {"message": "", "runs": [], **values})
     with parts.store.unit() as unit:
         for run in concerned:
-            unit.runs.save(run.model_copy(update={"refused_commands": (*run.refused_commands, note.id)}))
+            unit.runs.save(run.model_copy(update={"heard_commands": (*run.heard_commands, note.id)}))
         if known:
             unit.outbox.put(effect, parts.clock.now())
     parts.note(Event.REFUSED, {"run": concerned[0].id, "note": note.id, "why": why})

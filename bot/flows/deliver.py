@@ -35,7 +35,11 @@ def deliver_next(parts: Parts, *, lane: str | None = None) -> bool:
         run = unit.runs.get(row.work.run_id)
         asked_question = unit.questions.get(row.work.question_id) if isinstance(row.work, PostQuestion) else None
     try:
-        if run is None or (isinstance(row.work, PostQuestion) and (asked_question is None or asked_question.closed)):
+        if (
+            run is None
+            or (isinstance(row.work, HandOver) and not run.live)
+            or (isinstance(row.work, PostQuestion) and (asked_question is None or asked_question.closed))
+        ):
             _finish(parts, row, None, Done())
         else:
             done = _act(parts, parts.projects.of_run(run), run, asked_question, row)
@@ -68,7 +72,7 @@ def _act(parts: Parts, project: Project, run: Run, asked_question: AskedQuestion
         body = _question_note(parts, run, asked_question)
         return Done(project.gateway.open_thread(run.item_iid, body))
     if isinstance(effect, PostNote):
-        payload = _payload(run, effect.effect_id, effect.note_kind, effect.question_id, None)
+        payload = _payload(run, effect.effect_id, effect.note_kind, effect.question_id, None, effect.round)
         body = _sealed(parts.renderer.note(effect.template, effect.values), payload, parts.keys[0])
         if effect.discussion_id is not None:
             return Done(project.gateway.reply(run.item_iid, effect.discussion_id, body))
@@ -188,7 +192,7 @@ def _failed(parts: Parts, row: Claimed[Effect], error: HitlError) -> None:
         if isinstance(effect, HandOver) and run is not None:
             unit.outbox.put(given_up(run, effect, error), parts.clock.now())
         asked_question = unit.questions.get(effect.question_id) if isinstance(effect, PostQuestion) else None
-        if asked_question is not None:
+        if asked_question is not None and not asked_question.closed:
             change = {"closed": True, "state": QuestionState.SUPERSEDED, "reason": f"it could not be posted: {error.message}"}
             unit.questions.save(asked_question.model_copy(update=change))
     parts.announce(row.work.run_id)

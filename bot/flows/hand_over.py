@@ -95,6 +95,8 @@ def redrive(parts: Parts, resume_id: str) -> datetime:
     now = parts.clock.now()
     if status.outgoing is None:
         raise Conflict(f"resume {resume_id} is fetched by its flow (pull): there is nothing to send", code="nothing_to_redrive")
+    if not status.run.live:
+        raise Conflict(f"run {status.run.id} is {status.run.status}: its resume is not wanted any more", code="wrong_state")
     with parts.store.unit() as unit:
         if not unit.outbox.revive(hand_over_id(resume_id), now):
             raise Conflict(f"resume {resume_id} was handed over already", code="nothing_to_redrive")

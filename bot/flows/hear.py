@@ -122,9 +122,9 @@ def _commands(parts: Parts, project: Project, scene: Scene, note: Note, asked: A
 
 
 def _given_in_round(note: Note, run: Run, scene: Scene) -> bool:
-    if run.status is not RunStatus.AWAITING_INPUT or note.id in run.refused_commands:
+    if run.status is not RunStatus.AWAITING_INPUT or note.id in run.heard_commands:
         return False
     began: list[datetime] = [
         asked.posted_at for asked in scene.questions if asked.run_id == run.id and asked.round == run.round and asked.posted_at
     ]
-    return not began or note.created_at >= min(began) - CLOCK_SLACK
+    return bool(began) and note.created_at >= min(began) - CLOCK_SLACK

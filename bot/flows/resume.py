@@ -31,6 +31,7 @@ class ByPerson:
 
     person: Person
     discussion_id: str | None = None
+    note_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,9 @@ def _continue(parts: Parts, run: Run, questions: Sequence[AskedQuestion], by: By
         now=now,
     )
     with parts.store.unit() as unit:
-        saved = unit.runs.save(outcome.run)
+        heard = () if isinstance(by, ByFlowKey) or by.note_id is None else (by.note_id,)
+        # A command is carried out once: read again, it must not continue the next round too.
+        saved = unit.runs.save(outcome.run.model_copy(update={"heard_commands": (*run.heard_commands, *heard)}))
         for asked, before in zip(outcome.questions, questions, strict=True):
             if asked != before:
                 unit.questions.save(asked)

@@ -35,7 +35,7 @@ def start(parts: Parts, request: StartRun, caller: Caller, *, token: str | None 
     Raises `Invalid`, `Forbidden`, `NotFound`, `Conflict`, and the `RemoteError` family.
     """
     run_id = request.id or _id_from(parts, caller, token)
-    existing = _existing(parts, run_id, caller)
+    existing = _existing(parts, run_id, caller, request)
     if existing is not None:
         return _filled_in(parts, existing, request)
     project = parts.projects.by_path(request.project)
@@ -70,6 +70,8 @@ def start(parts: Parts, request: StartRun, caller: Caller, *, token: str | None 
     with parts.store.unit() as unit:
         again = unit.runs.get(run.id)
         if again is not None:
+            if not _same(again, request):
+                raise Conflict(f"the id {run_id} is taken: choose another", code="id_taken")
             return again
         for other in unit.runs.on_item(project_id, request.item_iid):
             if other.flow != request.flow:
@@ -127,12 +129,18 @@ def _id_from(parts: Parts, caller: Caller, token: str | None) -> str:
     return hashlib.sha256(f"{caller.label}\0{token}".encode()).hexdigest()[:12]
 
 
-def _existing(parts: Parts, run_id: str, caller: Caller) -> Run | None:
+def _existing(parts: Parts, run_id: str, caller: Caller, request: StartRun) -> Run | None:
     with parts.store.snapshot() as unit:
         run = unit.runs.get(run_id)
-    if run is not None and not may_see(parts, caller, run):
+    if run is not None and not (may_see(parts, caller, run) and _same(run, request)):
         raise Conflict(f"the id {run_id} is taken: choose another", code="id_taken")
     return run
+
+
+def _same(run: Run, request: StartRun) -> bool:
+    """The same id means the same run only for the same flow on the same item."""
+    asked_for = (request.project.strip("/").casefold(), request.item_iid, request.flow)
+    return (run.project_path.casefold(), run.item_iid, run.flow) == asked_for
 
 
 def _filled_in(parts: Parts, run: Run, request: StartRun) -> Run:

@@ -35,7 +35,7 @@ class StartBody(Body):
 
     id: Word | None = None
     project: str | None = None
-    item_iid: Annotated[int, Field(ge=1)] | None = None
+    item_iid: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
     item: str | None = None
     flow: Word
     goal: Annotated[str, Field(max_length=100_000)]
@@ -116,7 +116,7 @@ def list_runs(
     caller: CallerOf,
     parts: PartsOf,
     project: Annotated[str | None, Query()] = None,
-    item_iid: Annotated[int | None, Query()] = None,
+    item_iid: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> ShownRuns:
     """The runs the caller may see, newest first."""
     return ShownRuns(runs=tuple(map(shown_run, starting.listed(parts, caller, project=project, item_iid=item_iid))))

@@ -177,8 +177,7 @@ def test_an_old_continue_starts_nothing_in_a_new_round(stage: Stage, clock: Mova
     note = stage.person("dana").comment("hitl continue")
     stage.settle()
     assert stage.client.wait(run, 0) is not None
-    clock.move(minutes=5)
-    ask(stage, YES_NO, run_id=run)
+    ask(stage, YES_NO, run_id=run)  # at the same moment: it is the command that is remembered, not only its time
     stage.person("dana").edit(note["id"], "hitl continue\n\n(done)")
     stage.settle()
     assert stage.client.run(run)["status"] == "awaiting_input"

@@ -263,6 +263,7 @@ def test_the_same_run_id_is_the_same_run(stage: Stage) -> None:
     first = call(stage, "POST", "/runs", {**START, "id": "nightly-42"}).json()
     assert first["id"] == "nightly-42"
     assert call(stage, "POST", "/runs", {**START, "id": "nightly-42"}).json() == first
+    assert call(stage, "POST", "/runs", {**START, "id": "nightly-42", "flow": "other"}).status_code == 409
 
 
 def test_gitlab_away_is_503_and_changes_nothing(stage: Stage) -> None:
