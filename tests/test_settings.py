@@ -1,5 +1,6 @@
 """The configuration: the example is complete and loads; every mistake is one line that names file, key and fix."""
 
+import base64
 import tomllib
 from pathlib import Path
 
@@ -138,3 +139,13 @@ def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
 def test_the_example_is_the_documented_shape() -> None:
     """The example parses as plain TOML too, for other tools."""
     assert tomllib.loads((ROOT / "config.example.toml").read_text())["payload"]["key"] == {"file": "hitl.key"}
+
+
+@pytest.mark.parametrize("size", [24, 31, 32, 33, 48])
+def test_signing_tokens_of_any_length_are_read(tmp_path: Path, size: int) -> None:
+    """GitLab's hold 32 bytes, so their base64 ends in one `=`; other lengths and bare ones are read too."""
+    encoded = base64.b64encode(b"k" * size).decode()
+    for token in (encoded, encoded.rstrip("=")):
+        (tmp_path / "signing").write_text(f"whsec_{token}")
+        settings = load(written(tmp_path, MINIMAL + 'signing_token = { file = "signing" }\n'))
+        assert settings.projects[0].signing_token is not None

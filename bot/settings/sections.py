@@ -32,7 +32,7 @@ def _signing(value: SecretStr) -> SecretStr:
     """GitLab shows a signing token once, as `whsec_` and base64 of 32 bytes (contract section 1)."""
     prefix, found, encoded = value.get_secret_value().partition("whsec_")
     try:
-        key = base64.b64decode(encoded + "==", validate=True) if found and not prefix else b""
+        key = base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True) if found and not prefix else b""
     except ValueError:
         key = b""
     if len(key) < MIN_SIGNING_BYTES:
