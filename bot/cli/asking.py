@@ -111,7 +111,8 @@ def _run_named(client: Client, target: str) -> str:
         name = parse_item(target)
         runs = client.runs(project=name.project, item_iid=name.iid)
     else:
-        runs = [run for run in client.runs() if run["id"].startswith(target)]
+        known = client.runs()
+        runs = [run for run in known if run["id"] == target] or [run for run in known if run["id"].startswith(target)]
     waiting = [run for run in runs if run["status"] == "awaiting_input"] or runs[:1]
     if len(waiting) != 1:
         names = ", ".join(f"{run['id']} ({run['flow']})" for run in waiting)

@@ -45,7 +45,7 @@ def visible_run(parts: Parts, caller: Caller, run_id: str) -> Run:
 
 def may_see(parts: Parts, caller: Caller, run: Run) -> bool:
     if isinstance(caller, KeyCaller):
-        return run.project_id in caller.key.project_ids
+        return key_covers(caller, run)
     if caller.account.id == run.owner.id:
         return True
     project = parts.projects.of_run(run)
@@ -53,11 +53,16 @@ def may_see(parts: Parts, caller: Caller, run: Run) -> bool:
     return membership is not None and membership.state == "active" and membership.role >= project.policy.answer
 
 
+def key_covers(caller: KeyCaller, run: Run) -> bool:
+    """A key is for its projects and, where it names owners, for their runs only."""
+    return run.project_id in caller.key.project_ids and (not caller.key.owners or run.owner.id in caller.key.owners)
+
+
 def must_be_flow(caller: Caller, run: Run) -> None:
     """Only the flow itself, or the run's owner, may ask, report or fetch for it. Raises `Forbidden`."""
     if isinstance(caller, PersonCaller) and caller.account.id != run.owner.id:
         raise Forbidden(f"run {run.id} belongs to {run.owner.username}", code="not_your_run")
-    if isinstance(caller, KeyCaller) and caller.key.owners and run.owner.id not in caller.key.owners:
+    if isinstance(caller, KeyCaller) and not key_covers(caller, run):
         raise Forbidden(f"this key is not for runs of {run.owner.username}", code="owner_not_in_key")
 
 

@@ -4,6 +4,7 @@ Everything is read afresh; one commit ends the round; a second press of the same
 Not here: the rules (core), or handing over to targets other than `pull`.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from bot.core.errors import Conflict, Forbidden, NotFound, VersionConflict
 from bot.core.goal import ByKey, Named
 from bot.core.models import AskedQuestion, Person, Run, RunStatus
 from bot.core.thread import Item, Thread
-from bot.flows.callers import SPOKEN, Caller, KeyCaller, PersonCaller
+from bot.flows.callers import SPOKEN, Caller, KeyCaller, PersonCaller, key_covers
 from bot.flows.gather import description_hash, facts_for, standing_of
 from bot.flows.hand_over import delivered
 from bot.flows.parts import Event, Parts, Project
@@ -57,29 +58,46 @@ def presser_of(caller: Caller) -> ByPerson | ByFlowKey:
     return ByPerson(Person(id=account.id, username=account.username, name=account.name))
 
 
-def press(parts: Parts, run_id: str, by: ByPerson | ByFlowKey) -> Pressed:
+def press(
+    parts: Parts, run_id: str, by: ByPerson | ByFlowKey, *, round_: int | None = None, token: str | None = None
+) -> Pressed:
     """Continue `run_id`. Raises `Forbidden` with the reason, `Conflict` (`wrong_state`), and the `RemoteError` family;
     then nothing was changed. Open questions never block (row G48).
+
+    A command counts for `round_` only, the round it was read in, and once. The same idempotency `token` gets the same
+    resume, whatever the flow did since.
     """
+    resume_id = _resume_id(parts, run_id, token)
     for _ in range(TRIES):
         with parts.store.snapshot() as unit:
             run = unit.runs.get(run_id)
             if run is None:
                 raise NotFound(f"there is no run {run_id}", code="run_not_found")
             questions = unit.questions.of_run(run_id)
-            earlier = unit.resumes.of_round(run_id, run.round)
-        if earlier is not None and run.live and run.status is not RunStatus.AWAITING_INPUT:
+            earlier = unit.resumes.get(resume_id) or unit.resumes.of_round(run_id, run.round)
+            repeated = unit.resumes.get(resume_id) is not None
+        if round_ is not None and run.round != round_:
+            raise Conflict(f"run {run.id} is in another round by now", code="wrong_round")
+        if earlier is not None and (repeated or (run.live and run.status is not RunStatus.AWAITING_INPUT)):
             return Pressed(earlier.id, run.status)
+        if isinstance(by, ByPerson) and by.note_id in run.heard_commands:
+            raise Conflict(f"that command was heard before in run {run.id}", code="heard_before")
         if run.status is not RunStatus.AWAITING_INPUT:
             raise Conflict(f"run {run.id} is {run.status}: there is nothing to continue", code="wrong_state")
         try:
-            return _continue(parts, run, questions, by)
+            return _continue(parts, run, questions, by, resume_id)
         except VersionConflict:
             continue
     raise VersionConflict(f"run {run_id} kept changing while it was continued")
 
 
-def _continue(parts: Parts, run: Run, questions: Sequence[AskedQuestion], by: ByPerson | ByFlowKey) -> Pressed:
+def _resume_id(parts: Parts, run_id: str, token: str | None) -> str:
+    if token is None:
+        return parts.ids.new(8)
+    return hashlib.sha256(f"{run_id}\0{token}".encode()).hexdigest()[:16]
+
+
+def _continue(parts: Parts, run: Run, questions: Sequence[AskedQuestion], by: ByPerson | ByFlowKey, resume_id: str) -> Pressed:
     project = parts.projects.of_run(run)
     item = project.gateway.item(run.item_iid)
     presser = _allowed(parts, project, run, item, by)
@@ -89,7 +107,7 @@ def _continue(parts: Parts, run: Run, questions: Sequence[AskedQuestion], by: By
         run,
         current,
         presser,
-        resume_id=parts.ids.new(8),
+        resume_id=resume_id,
         description_changed=description_hash(item.description) != run.description_hash,
         now=now,
     )
@@ -182,4 +200,5 @@ def take(parts: Parts, caller: Caller, run: Run, resume_id: str | None = None) -
 
 
 def _is_flow(caller: Caller, run: Run) -> bool:
-    return not isinstance(caller, PersonCaller) or caller.account.id == run.owner.id
+    """The run's owner, or a key that is for the owner's runs."""
+    return caller.account.id == run.owner.id if isinstance(caller, PersonCaller) else key_covers(caller, run)

@@ -67,6 +67,7 @@ def start(parts: Parts, request: StartRun, caller: Caller, *, token: str | None 
         created_at=now,
         updated_at=now,
     )
+    superseded: list[str] = []
     with parts.store.unit() as unit:
         again = unit.runs.get(run.id)
         if again is not None:
@@ -79,9 +80,13 @@ def start(parts: Parts, request: StartRun, caller: Caller, *, token: str | None 
             if not request.supersede:
                 message = f"flow {request.flow} already has run {other.id} on {project.path}#{request.item_iid}"
                 raise Conflict(f"{message}: end it, or say supersede", code="run_exists")
+            must_be_flow(caller, other)
+            superseded.append(other.id)
             unit.runs.save(move(other, Trigger.CANCEL, now, reason=f"superseded by run {run.id}"))
             close_questions(unit, other, f"superseded by run {run.id}")
         unit.runs.add(run)
+    for run_id_before in superseded:
+        parts.announce(run_id_before)
     return run
 
 

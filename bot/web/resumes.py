@@ -39,14 +39,15 @@ class ShownResume(BaseModel):
 def continue_run(request: Request, run_id: str, caller: CallerOf, parts: PartsOf, body: ContinueBody | None = None) -> Response:
     """End the round with what the threads say now. Open questions do not block."""
 
-    def action(_: str | None) -> ShownResume:
-        pressed = _pressed(parts, caller, run_id)
+    def action(token: str | None) -> ShownResume:
+        mine = None if token is None else f"{caller.label}\0{token}"
+        pressed = _pressed(parts, caller, run_id, mine)
         return ShownResume(resume=pressed.resume_id, status=pressed.status)
 
     return once(request, parts, caller, body, 202, action)
 
 
-def _pressed(parts: Parts, caller: Caller, run_id: str) -> Pressed:
+def _pressed(parts: Parts, caller: Caller, run_id: str, token: str | None) -> Pressed:
     """Who may not see runs here may still continue one on their own item; refused, they learn nothing of it."""
     try:
         visible_run(parts, caller, run_id)
@@ -54,10 +55,10 @@ def _pressed(parts: Parts, caller: Caller, run_id: str) -> Pressed:
         if isinstance(caller, KeyCaller):
             raise
         try:
-            return press(parts, run_id, presser_of(caller))
+            return press(parts, run_id, presser_of(caller), token=token)
         except (Forbidden, Conflict) as error:
             raise NotFound(f"there is no run {run_id}", code="run_not_found") from error
-    return press(parts, run_id, presser_of(caller))
+    return press(parts, run_id, presser_of(caller), token=token)
 
 
 @router.get(

@@ -7,8 +7,9 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 ITEM_TYPES = frozenset({"Issue", "WorkItem"})
@@ -131,6 +132,9 @@ def _fingerprint(*parts: object) -> str:
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+Id = Annotated[int, Field(ge=0, lt=2**63)]  # what a database can hold; nothing of GitLab's is larger
+
+
 class _Loose(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -149,10 +153,10 @@ class _Project(_Loose):
 
 
 class _Attributes(_Loose):
-    id: int
+    id: Id
     note: str
     noteable_type: str
-    author_id: int
+    author_id: Id
     discussion_id: str | None = None
     system: bool = False
     action: str | None = None
@@ -160,11 +164,11 @@ class _Attributes(_Loose):
 
 
 class _Issue(_Loose):
-    iid: int
+    iid: Id
 
 
 class _NoteHook(_Loose):
-    project_id: int
+    project_id: Id
     project: _Project
     object_attributes: _Attributes
     issue: _Issue | None = None

@@ -183,6 +183,42 @@ def test_an_old_continue_starts_nothing_in_a_new_round(stage: Stage, clock: Mova
     assert stage.client.run(run)["status"] == "awaiting_input"
 
 
+def test_a_slow_reader_does_not_continue_the_next_round(stage: Stage) -> None:
+    """One command read twice at once: the slower one finds the round gone by, and continues nothing."""
+    from bot.core.commands import Command
+    from bot.flows.command import obey
+
+    run, _ = ask(stage)
+    comment = stage.person("dana").comment("hitl continue")
+    parts = stage.bot.parts
+    with parts.store.snapshot() as unit:
+        scene = unit.runs.get(run)
+    assert scene is not None
+    project = parts.projects.of_run(scene)
+    note = project.gateway.note(12, comment["id"])
+    assert note is not None
+    stage.settle()
+    assert stage.client.wait(run, 0) is not None
+    ask(stage, YES_NO, run_id=run)
+    obey(parts, project, [scene], Command("continue"), note, None)
+    assert stage.client.run(run)["status"] == "awaiting_input"
+
+
+def test_ids_that_begin_alike_can_be_told_apart(stage: Stage) -> None:
+    """The listing shows what is enough to type; a whole id beats a longer one; an unknown one is answered."""
+    for run_id in ("deploy-1", "deploy-12", "deploy-2"):
+        started = stage.client.start(stage.item, flow=run_id, goal="x", owner="dana", id=run_id)
+        stage.client.ask(started["id"], [YES_NO])
+    for said, shown in (("hitl continue", "`deploy-2`"), ("hitl continue nightly", "`deploy-12`")):
+        stage.person("dana").comment(said)
+        stage.settle()
+        assert shown in stage.person("dana").notes()[-1]["body"]
+    stage.person("dana").comment("hitl continue deploy-1")
+    stage.settle()
+    states = {run["id"]: run["status"] for run in stage.client.runs()}
+    assert states == {"deploy-1": "resuming", "deploy-12": "awaiting_input", "deploy-2": "awaiting_input"}
+
+
 def test_continue_in_a_question_s_thread(stage: Stage) -> None:
     """`hitl continue` below a question continues that question's run, and the receipt stands in the same thread."""
     run, (question,) = ask(stage)

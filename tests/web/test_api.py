@@ -279,18 +279,49 @@ def test_gitlab_away_is_503_and_changes_nothing(stage: Stage) -> None:
     assert call(stage, "POST", f"/runs/{run}/continue").status_code == 202
 
 
-def test_a_key_for_another_project_or_owner_is_refused(stage: Stage) -> None:
-    """Keys are scoped: to projects, and to owners where they name some."""
+def test_a_key_for_one_owner_does_nothing_to_anothers_runs(stage: Stage) -> None:
+    """It can neither start, see, ask, continue, fetch, end nor supersede them."""
     from bot.flows.keys import create_key
 
     _, secret = create_key(stage.bot.parts, name="omars", projects=["acme/platform/api"], owners=["omar"])
+    other = Client(stage.web.url, secret)
     with pytest.raises(Forbidden, match="not for runs of dana"):
-        Client(stage.web.url, secret).start(stage.item, flow="plan", goal="x", owner="dana")
+        other.start(stage.item, flow="new", goal="x", owner="dana")
     run = started(stage)
-    with pytest.raises(NotFound):
-        Client(stage.web.url, secret).run("nope")
-    with pytest.raises(Forbidden):
-        Client(stage.web.url, secret).ask(run, [CHOICE])
+    call(stage, "POST", f"/runs/{run}/questions", {"questions": [CHOICE]})
+    call(stage, "POST", f"/runs/{run}/continue")
+    attempts: list[Any] = [
+        lambda: other.run(run),
+        lambda: other.questions(run),
+        lambda: other.ask(run, [CHOICE]),
+        lambda: other.press_continue(run),
+        lambda: other.wait(run, 0),
+        lambda: other.cancel(run),
+    ]
+    for attempt in attempts:
+        with pytest.raises(NotFound):
+            attempt()
+    with pytest.raises(Forbidden, match="not for runs of dana"):
+        other.start(stage.item, flow="plan", goal="x", owner="omar", supersede=True)
+    with pytest.raises(Forbidden, match="belongs to dana"):
+        Client(stage.web.url, personal(stage, "omar")).start(stage.item, flow="plan", goal="x", supersede=True)
+    assert other.runs() == []
+    assert call(stage, "GET", f"/runs/{run}").json()["status"] == "resuming", "nobody took the document from its flow"
+
+
+def test_a_repeated_continue_after_a_lost_record_is_the_first_one(stage: Stage) -> None:
+    """The process died before the answer was recorded, and the flow went on: the same key gets the same resume."""
+    run = started(stage)
+    call(stage, "POST", f"/runs/{run}/questions", {"questions": [CHOICE]})
+    key = {"Idempotency-Key": "k-5"}
+    first = call(stage, "POST", f"/runs/{run}/continue", {}, **key).json()
+    call(stage, "GET", f"/runs/{run}/resume")
+    call(stage, "POST", f"/runs/{run}/questions", {"questions": [CHOICE]})
+    with stage.bot.parts.store.unit() as unit:
+        unit.replays.forget(f"key:{stage.key.id}", "k-5")
+    again = call(stage, "POST", f"/runs/{run}/continue", {}, **key).json()
+    assert again["resume"] == first["resume"]
+    assert again["status"] == "awaiting_input", "round 2 is not continued"
 
 
 def test_unknown_paths_and_methods_answer_problems(stage: Stage) -> None:

@@ -155,6 +155,14 @@ def test_a_body_that_is_too_large_makes_the_item_be_read_again(quiet: Stage) -> 
     assert quiet.client.questions(run)["questions"][0]["answer"]["keys"] == ["A"]
 
 
+@pytest.mark.parametrize("number", [10**30, -1, 2**63], ids=str)
+def test_numbers_no_database_holds_are_not_a_fault_of_ours(quiet: Stage, number: int) -> None:
+    """A body with impossible ids is not the JSON we know: 200, and the item is read again."""
+    asked(quiet)
+    for event in ({**body(1, "d"), "project_id": number}, {**body(1, "d"), "issue": {"iid": number}}, body(number, "d")):
+        assert send(quiet, event).status_code == 200
+
+
 def test_get_is_not_a_delivery(quiet: Stage) -> None:
     """Nothing is decided by GET."""
     assert requests.get(f"{quiet.web.url}/webhooks/gitlab", timeout=10).status_code == 405

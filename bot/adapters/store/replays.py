@@ -9,7 +9,7 @@ from bot.adapters.tables import replays
 from bot.core.errors import VersionConflict
 from bot.ports import Recorded
 
-ABANDONED = timedelta(seconds=60)  # no request takes that long: whoever reserved the key died with it
+ABANDONED = timedelta(seconds=60)  # should the first one still be at work, both find the same ids: nothing is done twice
 
 
 class SqlReplays:
